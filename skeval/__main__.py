@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, default=None
-        Command-line arguments; None takes them from `sys.argv`.
+        Command-line arguments. If None, `sys.argv` is read.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt as stop:
         on = "the same command again" if options.memory else "with --memory FOLDER a run"
-        done = "the report above is based on the completed fits"
+        done = "the report above uses the completed fits"
         if not getattr(options, "printed", False):
             done = "there is nothing to report yet"
         how = str(stop) or "interrupted"

@@ -70,28 +70,28 @@ def test_all_is_what_there_is(module_name):
 # One text for each option of one type, with which its description starts; what is peculiar to a
 # function follows.
 FOLDS = (
-    "Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps "
-    "groups together."
+    "Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified "
+    "by class, and groups are kept together."
 )
 CACHE = (
-    "Cache of finished fits: an interrupted run that is repeated with an int as `random_state` "
-    "does only the remaining ones; see :doc:`/user_guide/scale`."
+    "Cache of finished fits. An interrupted run that is repeated with an int as `random_state` "
+    "does only the remaining ones. See :doc:`/user_guide/scale`."
 )
 PARAMS = "Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``."
-SCORES = "One score or several, as in scikit-learn's ``cross_validate``; larger is better."
+SCORES = "One score or several, as in scikit-learn's ``cross_validate``. Larger is better."
 TEXTS = {
     "confidence_level : float": "Nominal coverage, between 0 and 1",
     "cv : int, splitter": FOLDS,
     "groups : array-like of shape (n_samples,)": "Group of each sample, such as the",
     "memory : str, path-like": CACHE,
-    "n_jobs : int, default": "Number of joblib workers; results do not depend on it.",
-    "n_jobs : int or None": "Number of threads; results do not depend on it.",
+    "n_jobs : int, default": "Number of joblib workers. Results do not depend on it.",
+    "n_jobs : int or None": "Number of threads. Results do not depend on it.",
     "params : dict": PARAMS,
-    "random_state : int": "Seed of the random draws; an int gives the same result in each call.",
+    "random_state : int": "Seed of the random draws. An int gives the same result in each call.",
     "sample_weight : array-like of shape (n_samples,)": "Sample weights.",
-    "scoring : str or callable, default": "Name from `get_scorer_names`, or a scorer; larger is",
+    "scoring : str or callable, default": "Name from `get_scorer_names`, or a scorer. Larger is",
     "scoring : str, callable, list, tuple or dict": SCORES,
-    "verbose : int": "1 shows progress; larger values add joblib's messages.",
+    "verbose : int": "1 shows progress. Larger values add joblib's messages.",
 }
 
 

@@ -40,7 +40,7 @@ for method in methods:
     bold = {"marker": "D", "markersize": 9} if method == "repeated_cv" else {"marker": "o"}
     ax.plot(width, covers.mean(), linestyle="", color=colors[method], **bold, label=method)
 ax.axhline(0.95, color="black", linestyle="--", linewidth=1)
-ax.set(xlabel="width over Wilson's", ylabel="share of samples whose interval holds the risk")
+ax.set(xlabel="width over Wilson's", ylabel="fraction of samples whose interval holds the risk")
 ax.set_title(f"{len(whole)} cells of 50 samples, linear SVM")
 fig.legend(loc="outside right upper", fontsize="small")
 plt.show()
@@ -65,7 +65,7 @@ for ax, n in zip(axes, sizes, strict=True):
             ax.scatter(*np.transpose(points), edgecolors=color, facecolors=fill, label=label)
     ax.axhline(0.95, color="black", linestyle="--", linewidth=1)
     ax.set(title=f"{n} samples", xlabel="width over Wilson's")
-axes[0].set_ylabel("share of samples whose interval holds the risk")
+axes[0].set_ylabel("fraction of samples whose interval holds the risk")
 axes[0].legend(fontsize="small")
 plt.show()
 
@@ -98,5 +98,5 @@ axes.flat[-1].axis("off")
 axes[0, -1].tick_params(labelbottom=True)  # the legend is below it
 axes.flat[-1].legend(*axes.flat[0].get_legend_handles_labels(), loc="center", fontsize="small")
 fig.supxlabel("width over Wilson's or the normal interval on one cross-validation")
-fig.supylabel("share of 100 samples whose interval holds the risk")
+fig.supylabel("fraction of 100 samples whose interval holds the risk")
 plt.show()

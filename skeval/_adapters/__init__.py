@@ -1,1 +1,1 @@
-"""Adapters: each recognizes an estimator of scikit-learn and passes its fits to a solver."""
+"""Adapters. Each recognizes an estimator of scikit-learn and passes its fits to a solver."""

@@ -74,7 +74,7 @@ def maps_each_sample(step: Any) -> bool:
 
 
 def scales_to_unit(steps: tuple) -> bool | None:
-    """Whether affine transformers end with variance 1; None if they end with another scale."""
+    """Whether affine transformers end with variance 1, or None if they end with another scale."""
     scalers = [step for step in steps if getattr(step, "with_std", True)]
     if not scalers:
         return False

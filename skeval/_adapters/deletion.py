@@ -1,9 +1,9 @@
-"""Fits by deletion: one factorization of all samples serves every training set.
+"""Fits by deletion. One factorization of all samples serves every training set.
 
 The samples left out are deleted from the factorization, exactly. It does not depend on the labels,
 so that the fits of a permutation test share it, too. Ridge regression, least squares and kernel
-ridge regression are linear in the labels; Gaussian naive Bayes and linear discriminant analysis
-depend on the moments of the classes; nearest neighbors do not depend on the labels. Fits whose
+ridge regression are linear in the labels. Gaussian naive Bayes and linear discriminant analysis
+depend on the moments of the classes. Nearest neighbors do not depend on the labels. Fits whose
 predictions depend on rounding errors are left to the estimator.
 """
 
@@ -44,7 +44,7 @@ from skeval._solvers.neighbors import SortedNeighbors
 from skeval._solvers.splits import EPSILON, Splits
 
 MAX_CLASSES = 32
-"""Maximum number of classes: every tested sample has a number for each of them."""
+"""Maximum number of classes. Every tested sample has a number for each of them."""
 
 MIN_FITS, SAMPLES_PER_FIT = 20, 2000
 """Minimum number of fits for which a deletion, and its comparison with two fits, is faster.
@@ -57,10 +57,10 @@ of large data. Loop over solver of a ridge regression, in processor time of one 
 """
 
 TRIED_SHARE, MIN_TRIED, MAX_TRIED = 0.05, 4, 20
-"""Share of the fits of a plan used to try a deletion; minimum and maximum number of these fits."""
+"""Share of the fits of a plan used to try a deletion, and its limits in fits."""
 
 MIN_SETTLED = 0.5
-"""Minimum share of the tried fits that a deletion must settle."""
+"""Minimum fraction of the tried fits that a deletion must settle."""
 
 COST_OF_FIT = 3 * 10**5
 """Cost of a fit and its predictions, without distances, in units of one distance."""
@@ -133,7 +133,7 @@ class DeletionSolver(Solver):
         return self.make_deletion(self.estimator, X, self.target, tuple(steps))
 
     def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan; an empty string if the deletion is faster.
+        """Return why a loop does the fits of a plan, or an empty string if the deletion is faster.
 
         Ten folds compute as many distances as the lists of all samples, which must also be sorted.
         """
@@ -191,7 +191,7 @@ class DeletionSolver(Solver):
         return FitOutput(block.test, failed, **columns)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
-        """Return whether the predictions of a fit equal its model's; keep the difference as noise.
+        """Return whether a fit predicts as its model, and keep the difference as noise.
 
         None if the fit is not settled.
         """
@@ -525,7 +525,7 @@ PAIRWISE_METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l
 """Metrics whose distances do not depend on the other samples."""
 
 MIN_NEIGHBOR_FITS = 20
-"""Minimum number of fits for which sorted lists are faster; single fits are cheap."""
+"""Minimum number of fits for which sorted lists are faster. Single fits are cheap."""
 
 SORTING_COST = 5
 """Cost of sorted lists, with a comparison of two fits, in units of all pairwise distances."""

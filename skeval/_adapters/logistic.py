@@ -35,7 +35,7 @@ PRODUCTS_PER_FIT, MAX_PRODUCTS = 8e4, 3e6
 The bound is the first number for each fit of a plan, and at most the second. Loop over solver, in
 processor time of one thread (scikit-learn 1.9), is for two classes, and n x q, with 50 fits 4.2 at
 500 x 21, 2.6 at 500 x 51, 3.2 at 2,000 x 21, 1.0 at 2,000 x 51 and at 10,000 x 21, 1.1 at 50,000 x
-6, and 0.5 at 50,000 x 21 and at 10,000 x 51; with 10 fits 2.1 at 500 x 21, 0.9 at 2,000 x 21, 1.2
+6, and 0.5 at 50,000 x 21 and at 10,000 x 51. With 10 fits 2.1 at 500 x 21, 0.9 at 2,000 x 21, 1.2
 at 10,000 x 6 and 0.8 at 50,000 x 6.
 """
 
@@ -46,15 +46,15 @@ MAX_DIFFERENCE = 1e-2
 """Largest difference of the probabilities of a trial fit."""
 
 MAX_TOL = 1e-3
-"""Largest `tol` of the estimator; probabilities differ by about `tol` if columns have no effect."""
+"""Largest `tol` of the estimator. Probabilities differ by about `tol` if columns have no effect."""
 
 MAX_ITERATIONS = 0.6
-"""Maximum number of iterations of a trial fit, as a share of `max_iter`."""
+"""Maximum number of iterations of a trial fit, as a fraction of `max_iter`."""
 
 MAX_REACH = 0.7
 """Bound on the difference of probabilities beyond which the estimator does a fit.
 
-It is conservative: differences are about a hundredth of it.
+It is conservative. Differences are about a hundredth of it.
 """
 
 PARAMETERS = (
@@ -99,7 +99,7 @@ def support_logistic(
 def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     """Return whether squared coefficients are penalized, or why the solver cannot be used.
 
-    Versions of scikit-learn differ: newer ones replace `penalty` by `l1_ratio` and an infinite `C`,
+    Versions of scikit-learn differ. Newer ones replace `penalty` by `l1_ratio` and an infinite `C`,
     and remove `multi_class`.
     """
     # parameters of all versions of scikit-learn
@@ -143,7 +143,7 @@ class LogisticSolver(Solver):
         self.products, self.intercept = Products(columns), bool(estimator.fit_intercept)
 
     def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan; an empty string if the solver is faster."""
+        """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
         faster = self.n_products <= PRODUCTS_PER_FIT * plan.n_fits
         return super().refuses(plan) if faster else SLOWER
 

@@ -1,8 +1,8 @@
-"""Fits of a plan: by a solver if one supports the estimator, otherwise in a loop.
+"""Fits of a plan, by a solver if one supports the estimator, otherwise in a loop.
 
 A solver must be faster for the sizes of the data and the number of fits, and it must agree with the
 estimator in a few trial fits, which are made once for all plans of a call. The estimator may stop
-before its optimum, for example on columns of very different scales; the loop then does all fits.
+before its optimum, for example on columns of very different scales. The loop then does all fits.
 Trial fits are results of a plan, so the loop does not repeat them.
 """
 
@@ -63,15 +63,15 @@ Scores = float | dict[str, float]
 
 
 class Runner:
-    """Fits of one estimator on one data set: the solver, its trial fits and the finished fits.
+    """Fits of one estimator on one data set, with the solver, its trial fits and the finished fits.
 
-    Created once in each public call; everything that fits asks it.
+    Created once in each public call. Every fit uses it.
 
     Attributes
     ----------
     inputs : Inputs
     finished : list of (PlanBlock, FitOutput) or None
-        Outputs that several results share; the first plan fills an empty list.
+        Outputs that several results share. The first plan fills an empty list.
     solvers : dict
         Solver of the estimator, or the reason for a loop, once found and once for each kind of
         trial fits.
@@ -99,9 +99,9 @@ class Runner:
         *,
         first_block: int | None = None,
     ) -> Iterator[tuple[PlanBlock, FitOutput]]:
-        """Yield each block of a plan with the outputs of its fits: predictions, by default.
+        """Yield each block of a plan with the outputs of its fits, by default predictions.
 
-        The first block has at most `first_block` draws, for a caller that may stop early; each
+        The first block has at most `first_block` draws, for a caller that may stop early. Each
         further block is as large as all blocks before it.
         """
         if self.finished:
@@ -145,11 +145,11 @@ class Runner:
             raise explained from error
         if n_failed == n_done:
             raise NoFitLeftError(
-                f"all {n_done} fits failed; error_score='raise' shows the first error."
+                f"all {n_done} fits failed. error_score='raise' shows the first error."
             )
         if n_failed:
             warn_user(
-                f"{n_failed} of {n_done} fits failed and are left out of the estimate; "
+                f"{n_failed} of {n_done} fits failed and are left out of the estimate. "
                 "error_score='raise' shows the first error.",
                 FitFailedWarning,
             )
@@ -160,7 +160,7 @@ class Runner:
     def each(
         self, plan: ResamplingPlan, request: FitRequest | None = None
     ) -> Iterator[FitOutput | None]:
-        """Yield the output of each fit, None if it failed; requests also get scores of classes."""
+        """Yield the output of each fit, None if it failed. Requests also get scores of classes."""
         if request is not None:
             request = request.and_scores_of_classes(self.inputs.estimator, self.inputs.target)
         for _, outputs in self.fits(plan, request):
@@ -236,7 +236,7 @@ def score_plan(
     """Yield, block by block, the mean score over the fits of each repetition, by metric.
 
     `scoring` must give one number unless `several` is True. Where a test set is too small for a
-    score, it is computed from all test sets of a repetition together if `pool` is True; otherwise
+    score, it is computed from all test sets of a repetition together if `pool` is True. Otherwise
     it raises an error before any fit, except with `skip_undefined` if the score is undefined there.
     """
     # scores must be defined on every test set, or are pooled
@@ -320,14 +320,14 @@ With fewer, the pilot fits, whose number is constant, would cost too much.
 """
 
 SOLVED_ELEMENTS = 2**16
-"""Elements of a (fits, n_samples) array; a block of at most this size is not divided."""
+"""Elements of a (fits, n_samples) array. A block of at most this size is not divided."""
 
 SHOWN_FITS = 10
-"""Minimum number of fits in a block if fits are returned one by one: enough for an interval."""
+"""Minimum number of fits in a block if fits are returned one by one, enough for an interval."""
 
 MAX_ELEMENTS = 2**18
 """Maximum number of elements of a block if a solver reuses work, so that it stays in the cache, or
-if fits are returned one by one: about a second, the work that Ctrl-C loses."""
+if fits are returned one by one, about a second, the work that Ctrl-C loses."""
 
 
 @dataclass(eq=False, repr=False)
@@ -393,7 +393,7 @@ class FitWorker:
         return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **columns)
 
     def complete(self, output: FitOutput, block: PlanBlock) -> FitOutput:
-        """Return the output of a block; fits without a solution are done one by one."""
+        """Return the output of a block. Fits without a solution are done one by one."""
         left = np.flatnonzero(output.failed).tolist()
         if not left:
             return replace(output, n_solved=len(output))
@@ -411,7 +411,7 @@ class FitWorker:
     def split(
         self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
     ) -> tuple[Any, Any]:
-        """Return some samples and their labels; of a kernel, the columns of the training rows."""
+        """Return samples and their labels, for a kernel the columns of the training rows."""
         if self._plain:
             X = np.asarray(self.X)  # joblib maps large arrays for other processes
             # `take` is faster than an index, and gives the same memory layout
@@ -428,7 +428,7 @@ def identify(fit: Fit) -> bytes:
 
 
 def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
-    """Return a plan with the weights of its folds; raise for draws of a single class."""
+    """Return a plan with the weights of its folds. Raise for draws of a single class."""
     # resamples keep copies of samples, which are weighted one by one
     target, weighted = inputs.target, inputs.weight is not None and not plan.weighted
     weighted &= plan.single_fits or plan.shuffled
@@ -487,13 +487,13 @@ class Solver(Protocol):
     Attributes
     ----------
     in_process : bool
-        Whether blocks share work: the solver then stays in the calling process.
+        Whether blocks share work. The solver then stays in the calling process.
     """
 
     in_process: bool = False
 
     def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan; an empty string if the solver is faster.
+        """Return why a loop does the fits of a plan, or an empty string if the solver is faster.
 
         The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
         are the same on every machine and for any `n_jobs`.
@@ -513,7 +513,7 @@ class Solver(Protocol):
         return [draw_trial(plan, fit) for fit in chosen.tolist()]
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
-        """Return the agreement of a single fit with its model; None if it is not solved.
+        """Return the agreement of a single fit with its model, or None if it is not solved.
 
         `samples` are the tested samples.
         """
@@ -566,9 +566,9 @@ def find_solver(estimator: Any, X: Any, target: Target) -> Solver | str:
 
 @dataclass(eq=False, repr=False)
 class BlockSolver:
-    """Fits of a block by a solver; the worker does the fits that the solver leaves.
+    """Fits of a block by a solver. The worker does the fits that the solver leaves.
 
-    The solver is not pickled: each process makes its own from the same data.
+    The solver is not pickled. Each process makes its own from the same data.
     """
 
     worker: FitWorker
@@ -656,10 +656,10 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
     share = max(agreement.share for agreement in agreements)
     if share > 0:
         warn_user(
-            f"{type(worker.estimator).__name__} does not reach its optimum on these samples: at "
+            f"{type(worker.estimator).__name__} does not reach its optimum on these samples. At "
             f"the optimum, {100 * share:.1f} % of its predictions would differ. The results are "
-            "from the estimator as it is. Scale the features (StandardScaler), or change tol or "
-            "max_iter.",
+            "those of the estimator as passed. Scale the features (StandardScaler), or change tol "
+            "or max_iter.",
             ConvergenceWarning,
         )
     return "trial fits of the estimator and of the solver differ"

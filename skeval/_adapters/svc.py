@@ -45,10 +45,10 @@ TOLERANCES = 10.0
 """Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""
 
 MAX_UNCLEAR = 0.01
-"""Largest share of samples within the tolerance that a solver labels differently."""
+"""Largest fraction of samples within the tolerance that a solver labels differently."""
 
 MOST_SAMPLES = 4096
-"""Maximum number of samples of a stored Gram matrix: 128 MB, and the same again for its parts."""
+"""Maximum number of samples of a stored Gram matrix, 128 MB, and the same again for its parts."""
 
 
 @supports.register
@@ -103,7 +103,7 @@ ROUNDED = 4.0
 """Assumed ratio of the errors of tested samples to the largest error of free samples."""
 
 LARGEST_NOISE = 1e-9
-"""Maximum rounding error, in units of the margin; larger differences have other causes."""
+"""Maximum rounding error, in units of the margin. Larger differences have other causes."""
 
 
 class SVCSolver(Solver):
@@ -117,7 +117,7 @@ class SVCSolver(Solver):
         self._n_classes = int(target.codes.max()) + 1
 
     def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan; an empty string if the solver is faster."""
+        """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
         return "" if self.solver.is_faster(plan, self._n_classes) else SLOWER
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
@@ -213,7 +213,7 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
 def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
     """Return predicted codes and decision values, computed from pairs of classes as in SVC.
 
-    `values` has the shape (n_tested, n_pairs); positive values favor the first class of a pair. The
+    `values` has the shape (n_tested, n_pairs). Positive values favor the first class of a pair. The
     prediction is the first class with the most votes. The decision value of a class against the
     rest is its number of votes plus the sum of its values, scaled to less than half a vote. With
     `break_ties`, the largest decision value gives the prediction. A value of 0 is a vote for the
@@ -253,13 +253,13 @@ under shuffled labels 2.6 at 200 x 10 and 2.0 at 300 x 10, and with the labels o
 """
 
 KEPT_KERNELS = 2**20
-"""Maximum size of the Gram matrices in memory at a time, in numbers; they stay in the cache."""
+"""Maximum size of the Gram matrices in memory at a time, in numbers. They stay in the cache."""
 
 STACK_ELEMENTS = 2**20
 """Approximate maximum size of a stack of selected columns, in numbers."""
 
 TIED = 1e-8
-"""Largest decision value whose sign may be a rounding error; such a value counts as 0."""
+"""Largest decision value whose sign may be a rounding error. Such a value counts as 0."""
 
 
 def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
@@ -275,9 +275,11 @@ def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
 
 
 class Boxes:
-    """Boxes ``0 <= alpha_i <= C_i`` of fits: ``C_i`` is C times class weight and sample weight.
+    """Boxes ``0 <= alpha_i <= C_i`` of fits.
 
-    The weights "balanced" depend on the training samples of a fit, as in an SVC: repeated samples
+    ``C_i`` is C times class weight and sample weight.
+
+    The weights "balanced" depend on the training samples of a fit, as in an SVC. Repeated samples
     are counted repeatedly, weighted samples once. In a logistic regression ``C_i`` is the weight of
     a sample.
     """
@@ -399,7 +401,7 @@ class LinearPairSolver:
         return solutions
 
     def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps) -> SVCResult:
-        """Return the solutions on many columns; fits with the same columns share a Gram matrix."""
+        """Return the solutions on many columns. Fits with the same columns share a Gram matrix."""
         X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
         solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
         for groups in divide_groups(group_equal(maps), len(X)):
@@ -433,7 +435,7 @@ class LinearPairSolver:
 class KernelPairSolver:
     """Solves SVMs with the kernel "rbf", on columns that each fit may scale, or "linear".
 
-    `gamma` is the parameter of the estimator: a number, "scale" or "auto".
+    `gamma` is the parameter of the estimator, which is a number, "scale" or "auto".
     """
 
     def __init__(self, X: Any, steps: ColumnSteps | None, kernel: str, gamma: Any) -> None:

@@ -1,4 +1,4 @@
-"""The commands of ``python -m skeval``, one module each; not part of the public interface."""
+"""The commands of ``python -m skeval``, one module each, not part of the public interface."""
 
 from __future__ import annotations
 

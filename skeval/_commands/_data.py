@@ -1,6 +1,6 @@
-"""Tables of the command line: readers of files, and the role of each column.
+"""Tables of the command line, with readers of files, and the role of each column.
 
-Files are read by pandas; bundled data sets and NPZ files do not need it. Columns are arrays of
+Files are read by pandas. Bundled data sets and NPZ files do not need it. Columns are arrays of
 numbers, or of texts, which are empty if a value is missing.
 """
 
@@ -56,8 +56,8 @@ WRITTEN_NUMBER = re.compile(
 DOTTED_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*|0")
 """A whole number, with dots as separators of thousands where there are any."""
 MAX_WRITTEN, MIN_NUMBERS, N_SHOWN = 60, 3, 3
-"""Maximum length of such a text; minimum number of distinct numbers in a column to be noticed;
-values shown."""
+"""Maximum length of such a text, the minimum number of distinct numbers in a column to be noticed,
+and number of values shown."""
 NO_BREAK = dict.fromkeys(map(ord, "\u00a0\u202f\u2009"))
 """Spaces that do not break, which separate thousands in spreadsheets."""
 NOT_PLAIN = re.compile(r"\([\d.,]+\)|\d[\u00a0\u202f\u2009]\d")
@@ -76,9 +76,9 @@ class Rows(NamedTuple):
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Floats, or objects if `texts` is not empty; missing numbers are nan.
+        Floats, or objects if `texts` is not empty. Missing numbers are nan.
     y : ndarray of shape (n_samples,), or None
-        Labels; None if a file has no labels.
+        Labels, or None if a file has no labels.
     feature_names : list of str
     texts, missing : list of int
         Columns of X that contain text, and numeric columns with missing values.
@@ -107,7 +107,7 @@ ROLES = ("drop", "text", "groups", "time", "id", "predictions", "prediction", "b
 
 
 def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
-    """Return the table that the options name; raise if the role of a column is in doubt.
+    """Return the table that the options name. Raise if the role of a column is in doubt.
 
     If there are existing predictions, only they and the column of subgroups are features.
     """
@@ -155,7 +155,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
         if missing.any():
             raise ValueError(
                 f"{source}: the column of groups {name!r} has no value in "
-                f"{_describe_rows(missing, rows)}; rows without a group would be one group."
+                f"{_describe_rows(missing, rows)}. Such rows would form one group."
             )
         groups = np.array([str(value).strip() for value in columns[name].tolist()])
     # one array, of objects if there are texts
@@ -218,7 +218,7 @@ def _read_roles(
         counts = any(np.array_equal(column, numbers + start) for start in (0, 1))
         if not missing[place].all() and (place or not counts):
             raise ValueError(
-                f"{source}: column {place + 1} has no name; name it, or pass "
+                f"{source}: column {place + 1} has no name. Name it, or pass "
                 f"{_write_option('--drop', name)} to leave it out (--id if it names the rows). "
                 "Skip lines above the names with --skiprows N."
             )
@@ -387,7 +387,7 @@ def _name_file(path: Path) -> Iterator[None]:
         raise
     except UnicodeError as error:
         raise ValueError(
-            f"{path.name} cannot be read: {error}; name its encoding, such as --encoding cp1252 or "
+            f"{path.name} cannot be read: {error}. Name its encoding, such as --encoding cp1252 or "
             "utf-16, or save it as UTF-8. An Excel file must end in .xlsx or .xls."
         ) from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
@@ -403,7 +403,7 @@ def _name_file(path: Path) -> Iterator[None]:
 
 
 def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str]:
-    """Return the names of columns as pandas writes them; raise if they are not distinct names."""
+    """Return the names of columns as pandas writes them. Raise if they are not distinct names."""
     source = Path(options.data).name
     if not names:
         remedy = (
@@ -416,11 +416,11 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
     if numbers and is_text and options.header is None and options.target not in names:
         raise ValueError(
             f"{source}: the first line may be data rather than names of columns, since it has "
-            f"{numbers[0]!r}; pass --header or --no-header."
+            f"{numbers[0]!r}. Pass --header or --no-header."
         )
     twice = [name for name, n in Counter(names).items() if n > 1 and name.strip()]
     if twice:
-        raise ValueError(f"{source} has several columns {twice[0]!r}; give each its own name.")
+        raise ValueError(f"{source} has several columns {twice[0]!r}. Give each its own name.")
     return [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(names)]
 
 
@@ -441,7 +441,7 @@ def _read_column(column: Any, source: str) -> np.ndarray:
         return column.astype(float).to_numpy()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
         raise ValueError(
-            f"{source}: column {column.name!r} must contain numbers or strings, got lists; leave "
+            f"{source}: column {column.name!r} must contain numbers or strings, got lists. Leave "
             "it out of the file, or make a column of each of its elements."
         )
     texts = ["" if gone else str(value) for value, gone in zip(values, missing, strict=True)]
@@ -534,7 +534,7 @@ def _note_values(
     excluded: set[str],
     notes: list[str],
 ) -> list[str]:
-    """Add notes on numbers that may mark missing values; return one on a row of totals at the end.
+    """Add notes on numbers that may mark missing values. Return one on a row of totals at the end.
 
     Such a row has the word, or the sum of all other rows.
     """
@@ -558,7 +558,7 @@ def _note_values(
                 remedy = remedy if is_file else "store missing values as nan if it marks them"
                 notes.append(
                     f"column {name!r} has {mark} in {n_marked} of {n_rows} rows, far from all "
-                    f"other values; {remedy}."
+                    f"other values. Remedy: {remedy}."
                 )
         # a sum up to the rounding of its last digit
         last, rest, digits = numbers[-1], numbers[:-1], f"{numbers[-1]:.15g}".partition(".")[2]
@@ -568,11 +568,11 @@ def _note_values(
     if n_rows < MIN_ROWS or not (words or sums):
         return []
     reason = f"it has {words[0]!r}" if words else f"{sums[0]!r} is the sum of all other rows"
-    return [f"the last row may be a total ({reason}); if so, delete it in the file."]
+    return [f"the last row may be a total ({reason}). If so, delete it in the file."]
 
 
 def _parse(text: str, decimal: str | None = None, thousands: str | None = None) -> float | None:
-    """Return the number in a text, None if there is none; "1_000" is none.
+    """Return the number in a text, None if there is none. "1_000" is not a number.
 
     "(3.0)" is a negative number, and spaces that do not break separate thousands.
     """
@@ -647,7 +647,7 @@ def _check_numbers(
             remedies.append(" or ".join(ways or _list_marks(numeric, written, ".,")) or plain)
         if 0 < len(words) <= N_SHOWN:
             missing = " ".join(_write_option("--na", word) for word in words)
-            remedies.append(f"pass {missing} if that marks missing values")
+            remedies.append(f"pass {missing} if it marks missing values")
     remedies.append(f"{_write_option('--text', name)} treats all values as categories")
     remedy, shown = "; or ".join(remedies), ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
     if mostly and not are_codes:
@@ -686,7 +686,7 @@ def _list_marks(numeric: Sequence[str], written: Sequence[str], decimals: str) -
 def _read_labels(
     source: str, target: str, y: np.ndarray, rows: np.ndarray, options: argparse.Namespace
 ) -> np.ndarray:
-    """Return the labels; raise if one is missing, or has spellings that differ by case or spaces.
+    """Return the labels. Raise if one is missing, or has spellings that differ by case or spaces.
 
     With --text, all spellings are classes.
     """
@@ -716,8 +716,8 @@ def _read_labels(
         several = [sorted(spellings) for spellings in folded.values() if len(spellings) > 1]
         if several:
             raise ValueError(
-                f"{start} has classes that differ only by case or spaces, {_shorten(several[0])}; "
-                f"write each in one way, or {keep}all of them."
+                f"{start} has classes that differ only by case or spaces, {_shorten(several[0])}. "
+                f"Write each in one way, or {keep}all of them."
             )
         return np.array([text.strip() for text in y.tolist()])
     if y.dtype.kind == "f" and np.isinf(y).any():
@@ -735,7 +735,7 @@ def _read_features(
     options: argparse.Namespace,
     notes: list[str],
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the features, and the names of other columns; the notes have the reasons."""
+    """Return the features, and the names of other columns. The notes have the reasons."""
     features: dict[str, np.ndarray] = {}
     left_out = []
     # several in `evaluate`, one in `compare`
@@ -744,7 +744,7 @@ def _read_features(
         start, missing = f"{source}: column {name!r}", find_blanks(column)
         if missing.any() and name in predictions:
             raise ValueError(
-                f"{start} of predictions has no value in {_describe_rows(missing, rows)}; complete "
+                f"{start} of predictions has no value in {_describe_rows(missing, rows)}. Complete "
                 f"or delete these rows ({_write_option('--text', name)} keeps texts such as None)."
             )
         if missing.all():
@@ -756,8 +756,8 @@ def _read_features(
             features[name] = numbers = column.astype(float)
             if np.isinf(numbers).any():
                 raise ValueError(
-                    f"{start} must be finite, {_describe_rows(np.isinf(numbers), rows)} is not; "
-                    "correct the value or leave it empty."
+                    f"{start} must be finite, {_describe_rows(np.isinf(numbers), rows)} is not. "
+                    "Correct the value or leave it empty."
                 )
             continue
         # dates
@@ -769,7 +769,7 @@ def _read_features(
             if taken := [part for part in parts if part in columns]:
                 raise ValueError(
                     f"--date-features makes a column {taken[0]!r} of {name!r}, but {source} has "
-                    "a column of this name; rename or drop it."
+                    "a column of this name. Rename or drop it."
                 )
             features |= parts
         elif readings:
@@ -823,6 +823,6 @@ def _find_order(source: str, name: str, column: np.ndarray, rows: np.ndarray) ->
     orders = [np.argsort(reading, kind="stable") for reading in readings]
     if any(not np.array_equal(order, orders[0]) for order in orders):
         raise ValueError(
-            f"{start} can be read with the day or with the month first; write 2024-01-31."
+            f"{start} can be read with the day or with the month first. Write 2024-01-31."
         )
     return orders[0]

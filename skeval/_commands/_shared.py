@@ -27,7 +27,7 @@ PAGE_ENDINGS = {".html", ".htm", ""}
 
 
 class Once(argparse.Action):
-    """Store the value of an option; a second one is an error, since it would replace the first."""
+    """Store the value of an option. A second one is an error, since it would replace the first."""
 
     def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
         """Store the value."""
@@ -62,7 +62,7 @@ class Options:
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
-    """Add the arguments that all commands share: the data and the common options."""
+    """Add the arguments that all commands share, the data and the common options."""
     options, add = Options(parser), parser.add_argument
     kinds = "CSV, NPZ, Parquet, Feather or Excel file"
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
@@ -140,7 +140,7 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
 
 
 def parse_whole_number(least: int, text: str) -> int:
-    """Return a whole number in digits only; `int` also accepts "1_0"."""
+    """Return a whole number in digits only. `int` also accepts "1_0"."""
     if re.fullmatch("[+-]?[0-9]+", text) is None:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
     if int(text) < least:
@@ -177,7 +177,7 @@ def check_outputs(options: argparse.Namespace) -> None:
     if options.html is not None:
         if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
             raise ValueError(
-                f"--html writes a web page: name it .html, got {options.html!r}; a browser prints "
+                f"--html writes a web page: name it .html, got {options.html!r}. A browser prints "
                 "the page to PDF."
             )
         from skeval.report._page import check_extra
@@ -243,7 +243,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
         # names in place of row numbers
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
         return replace(report, hard_samples=replace(hard, name=ids)), []
-    note = "samples are numbered from 0, the first row below the header; --id names them."
+    note = "samples are numbered from 0, which is the first row below the header. --id names them."
     listed = options.full or options.html is not None
     return report, [note] if listed and options.data not in BUNDLED else []
 
@@ -254,7 +254,7 @@ MAX_ROWS = 4
 
 
 def summarize(report: Any, *, scored: bool) -> list[str]:
-    """Return a summary of a report: verdict, advice of warnings, a few metrics, subgroups.
+    """Return a summary of a report, with verdict, advice of warnings, a few metrics, subgroups.
 
     If scores were requested (`scored`), all metrics are printed.
     """
@@ -269,7 +269,7 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     shown = rows if scored else rows[: 1 + MAX_ROWS]
     for section in others:
         shown += section.write_lines() if section.in_summary else ()
-    more = "--full prints the whole report; --html FILE writes a page with figures."
+    more = "--full prints the whole report. --html FILE writes a page with figures."
     caution = report.basis[1:][-1:]  # after the target of the intervals
     texts = [report.verdict, *caution, *warned]
     start = [line for text in texts for line in fill_lines(text)]
@@ -335,7 +335,7 @@ def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str
 def collect_notes(
     table: Rows, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Any, list[str]]:
-    """Call a function; return its result and its warnings; the hints of a table explain errors."""
+    """Return the result of a function and its warnings. Hints of a table explain errors."""
     from skeval._commands._data import explain_errors
 
     with explain_errors(table.hints), warnings.catch_warnings(record=True) as caught:
@@ -349,7 +349,7 @@ MAX_LISTED, MAX_CLASSES = 4, 6
 
 
 def make_preparation(table: Rows, *, scale: bool) -> list[Any]:
-    """Return the transformers of a table: medians for missing values, one-hot encoding of texts.
+    """Return the transformers of a table, medians for missing values, one-hot encoding of texts.
 
     They are steps of the evaluated pipeline, so that they are fitted within each fold.
     """
@@ -376,7 +376,7 @@ IN_FOLDS = ", fitted in each fold"
 
 
 def describe_preparation(table: Rows) -> str:
-    """Describe how missing values and strings are handled; "" if there are none."""
+    """Describe how missing values and strings are handled, or "" if there are none."""
     steps = []
     if table.missing:
         steps.append(f"medians for missing values ({_list_names(table, table.missing)})")

@@ -1,4 +1,4 @@
-"""``skeval cluster``: indices and stability over a range of numbers of clusters."""
+"""``skeval cluster``, indices and stability over a range of numbers of clusters."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ examples:
 
 
 def make_clusterer(name: str) -> Any:
-    """Return the algorithm with this name; evaluate_clusterer draws a seed for each half."""
+    """Return the algorithm with this name. `evaluate_clusterer` draws a seed for each half."""
     from sklearn.cluster import AgglomerativeClustering, KMeans
     from sklearn.mixture import GaussianMixture
 

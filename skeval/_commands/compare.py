@@ -1,4 +1,4 @@
-"""``skeval compare``: whether new predictions are worse than old ones, as a gate for automation."""
+"""``skeval compare``, whether new predictions are worse than old ones, as a gate for automation."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_compare(commands: Any) -> None:
         description="Compare predictions of the same samples in two files.\n\n"
         "exit status 0: B is not significantly worse than A; with --margin, B is not worse than A\n"
         "               by the margin or more (non-inferiority)\n"
-        "exit status 1: B is significantly worse; with --margin, non-inferiority is not shown\n"
+        "exit status 1: B is significantly worse; with --margin, no evidence of non-inferiority\n"
         "exit status 2: an error",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -48,10 +48,10 @@ def add_compare(commands: Any) -> None:
     options.column(
         "--prediction", "column of predictions (default: prediction)", default="prediction"
     )
-    options.column("--id", "column by which rows are joined (default: id, or a name that ends so)")
+    options.column("--id", "column that joins the rows (default: id, or a name that ends so)")
     default = "brier_score_loss for probabilities, otherwise accuracy"
     add("--metric", help=f"name of a metric, such as roc_auc, f1 or r2 (default: {default})")
-    margin = "largest difference that does not matter, such as 0.01 or 1%%"
+    margin = "largest difference that is acceptable, such as 0.01 or 1%%"
     add("--margin", type=_read_margin, help=margin)
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
@@ -60,7 +60,7 @@ def add_compare(commands: Any) -> None:
 
 
 def _read_margin(text: str) -> float:
-    """Return a positive number; "1%" is 0.01."""
+    """Return a positive number. "1%" is 0.01."""
     try:
         margin = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
@@ -157,7 +157,9 @@ def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
             if len({*own}) < len(own):
                 raise ValueError(f"{path}: the values of {key!r} must be distinct.")
             if lacking := sorted({*other} - {*own}):
-                raise ValueError(f"{path} has no row with {key} {lacking[0]}, as the other file.")
+                raise ValueError(
+                    f"{path} has no row with {key} {lacking[0]}, but the other file has one."
+                )
         places = {value: place for place, value in enumerate(ids[1])}
         order = [places[value] for value in ids[0]]
         new = new._replace(X=new.X[order], y=new.y[order])
@@ -173,7 +175,7 @@ def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
 
 
 def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespace) -> Any:
-    """Return the metric that decides, None for accuracy; refuse a margin that allows everything."""
+    """Return the metric that decides, None for accuracy. Refuse a margin that allows everything."""
     import sklearn.metrics
 
     from skeval.metrics import _table
@@ -190,6 +192,6 @@ def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespa
     if options.margin is not None and options.margin >= high - low:
         raise ValueError(
             f"--margin must be below {high - low:g}, the range of the metric, got "
-            f"{options.margin:g}; write one percentage point as 0.01 or 1%."
+            f"{options.margin:g}. Write one percentage point as 0.01 or 1%."
         )
     return metric

@@ -1,4 +1,4 @@
-"""``skeval evaluate``: the error of a classifier or regressor, or of predictions.
+"""``skeval evaluate``, the error of a classifier or regressor, or of predictions.
 
 Options, and named and imported estimators.
 """
@@ -58,7 +58,7 @@ INCLUDED = (
     "holdout", "permutation", "selection", "importance", "leave_one_out", "bootstrap",
     "perturbation",
 )  # fmt: skip
-"""Names in `include` of `evaluate`; repeated here (and tested), since importing it is slow."""
+"""Names in `include` of `evaluate`, repeated here (and tested), since importing it is slow."""
 
 
 def add_evaluate(commands: Any) -> None:
@@ -77,7 +77,7 @@ def add_evaluate(commands: Any) -> None:
     # the problem
     options.column("--groups", "column of groups, which are never split")
     before = "each fold is predicted from earlier rows"
-    options.column("--time", f"column of numbers or dates: {before}; not a feature")
+    options.column("--time", f"column of numbers or dates, not a feature. {before}")
     options.column("--by", "report the error by subgroup of this column, which remains a feature")
     add(
         "--task",
@@ -95,7 +95,7 @@ def add_evaluate(commands: Any) -> None:
     )
     options.number("--select", 1, "select the N best features within the folds")
     options.several("--scoring", "NAME", "additional scorer, such as f1_weighted")
-    code = "check that is not run, such as copies: the code in brackets behind its warning"
+    code = "code of a check to skip, such as copies (in brackets after its warning)"
     options.several("--ignore", "CODE", code)
     _add_predictions(options)
     _add_sizes(options)
@@ -170,7 +170,7 @@ def _add_sizes(options: _shared.Options) -> None:
 
 
 def _parse_number_below(end: float, rule: str, text: str) -> float:
-    """Return a number above 0 and below a limit: a level, or a time."""
+    """Return a number above 0 and below a limit, a level, or a time."""
     with suppress(ValueError):
         if 0 < float(text) < end:
             return float(text)
@@ -184,7 +184,7 @@ def _run(options: argparse.Namespace) -> None:
         return
     # options that contradict each other
     if options.time is not None and options.groups is not None:
-        raise ValueError("--time does not keep groups together: leave out --groups, or --time.")
+        raise ValueError("--time does not keep groups together. Leave out --groups or --time.")
     if options.threshold is not None:
         raise ValueError("--threshold is for --predictions.")
     # the data, its preparation and the estimator
@@ -238,7 +238,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
     taken = {options.target, options.groups, options.id, *options.drop} & {*options.predictions}
     if taken:
         raise ValueError(
-            f"--predictions: {taken.pop()!r} is named by another option; name a column that a "
+            f"--predictions: {taken.pop()!r} is named by another option. Name a column that a "
             "system predicted."
         )
     table = _shared.read_columns(options, needs_target=True)
@@ -289,11 +289,11 @@ def _name_classes(table: Rows) -> dict[str, Any]:
 
 
 def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
-    """Return the class of --pos-label; None without this option."""
+    """Return the class of --pos-label, or None without this option."""
     if options.pos_label is None:
         return None
     if numbers:
-        raise ValueError("--pos-label is for a target of classes; --task classes makes it one.")
+        raise ValueError("--pos-label requires a target of classes. --task classes makes it one.")
     classes = _name_classes(table)
     if options.pos_label not in classes:
         raise ValueError(
@@ -322,7 +322,7 @@ def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
 
 
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
-    """Return the column of the subgroups: a feature, the groups, or a column left out."""
+    """Return the column of the subgroups, a feature, the groups, or a column left out."""
     by = options.by
     if by is None:
         return None
@@ -418,7 +418,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
 def parse_path(path: str) -> Any:
     """Return the estimator at ``module:object``, an estimator or a function that creates one.
 
-    The module may be in the current folder. It is imported; nothing is unpickled.
+    The module may be in the current folder. It is imported. Nothing is unpickled.
     """
     # the object, from an installed module or the current folder
     module_name, _, name = path.partition(":")

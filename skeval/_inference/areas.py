@@ -5,7 +5,7 @@ products of influence values, as proposed by DeLong. The area from cross-validat
 of samples that were scored by the same model. Weighted or grouped samples enter with their
 effective sample size.
 
-The band of a curve: at a threshold with true rates (x, y), the observed rates (x', y') of two
+The band of a curve. At a threshold with true rates (x, y), the observed rates (x', y') of two
 classes of n and m samples deviate from the true ones by about
 
     a = (x' - x) / sqrt(x (1 - x) / n),   b = (y' - y) / sqrt(y (1 - y) / m),
@@ -65,14 +65,14 @@ def find_area(
     The influence of a sample is the sum of :math:`w_i w_j (s_{ij} - A)` over its pairs, divided by
     the sum of all weights (DeLong, DeLong and Clarke-Pearson 1988). Scores of different models have
     no common scale, so pooling them need not preserve the quality of the ranking (Parker, Gunter
-    and Bedo 2007): with folds, only pairs scored by the same model count.
+    and Bedo 2007). With folds, only pairs scored by the same model count.
 
     Parameters
     ----------
     positive, score : ndarray of shape (n_predictions,)
     weight : ndarray of shape (n_samples,)
     row, fold : ndarray of shape (n_predictions,), default=None
-        Index of the sample, and the fit that scored it. None: one score of each sample.
+        Index of the sample, and the fit that scored it. None means one score of each sample.
     ranked : Ranked, default=None
         The sorted scores, if they have been sorted already.
     """
@@ -146,7 +146,7 @@ class Ranked(NamedTuple):
     positives, negatives : ndarray of shape (n_scores,)
         Total weight of each class at each score.
     squares : tuple of two ndarray of shape (n_scores,)
-        Sums of the squared weights; the same arrays if all weights are 1.
+        Sums of the squared weights, the same arrays if all weights are 1.
     """
 
     order: NDArray[np.intp]
@@ -163,18 +163,18 @@ class Ranked(NamedTuple):
 
     @property
     def area(self) -> float:
-        """Area under the ROC curve; ties count one half."""
+        """Area under the ROC curve. Ties count one half."""
         positives, negatives = self.totals
         return float(self.positives @ self.below / positives / negatives)
 
     @property
     def below(self) -> Floats:
-        """Weight of the negatives below each score; ties count one half."""
+        """Weight of the negatives below each score. Ties count one half."""
         return np.cumsum(self.negatives) - self.negatives / 2
 
     @property
     def above(self) -> Floats:
-        """Weight of the positives above each score; ties count one half."""
+        """Weight of the positives above each score. Ties count one half."""
         return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
 
     @property
@@ -260,7 +260,7 @@ def align_scores(
 
     Scores of different models have no common scale. The shifts :math:`b_f` are those of least
     squares, :math:`s_i = d c_i + b_f + e_i`, where :math:`c_i` is 1 for a positive. Only pairs of a
-    positive and a negative in one test set determine d; without any, the result is nan.
+    positive and a negative in one test set determine d. Without any, the result is nan.
     """
 
     def average(values: Floats) -> Floats:
@@ -292,7 +292,7 @@ class Term(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Weighted mean of areas or average precisions; nan if a term has only one class.
+    """Weighted mean of areas or average precisions, or nan if a term has only one class.
 
     Attributes
     ----------
@@ -331,7 +331,7 @@ def rank_terms(
     weights of the terms, which sum to 1, and `drift` returns the influence of the samples on the
     mean by their influence on these weights, from the values of the terms. `areas` are the values
     of the terms, if they are not computed from one score of each sample. Terms `in_pairs` compare
-    two classes each; their degrees of freedom are those of the smallest class.
+    two classes each. Their degrees of freedom are those of the smallest class.
     """
     # totals over the terms
     n, k, weight, smallest = len(weight), len(terms), weight / weight.max(), np.inf
@@ -362,7 +362,7 @@ def rank_terms(
         least = value * (1 - value) / m[0]
         if of_area:
             least = intervals.shrink_area_variance(value, variance, (float(m[0]), float(m[1])))
-        # add the term with its share
+        # add the term with its fraction
         values[at], larger, squared = value, max(variance, least), shares[at] ** 2
         moved[rows] += shares[at] * influence
         short += squared * (larger - variance)
@@ -410,7 +410,7 @@ class Steps(NamedTuple):
     n_y: float
 
     def below(self, x: Floats) -> Floats:
-        """Return y just before x is reached: the foot of a vertical step."""
+        """Return y just before x is reached, that is, the foot of a vertical step."""
         return np.interp(x - intervals.ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def above(self, x: Floats) -> Floats:
@@ -426,7 +426,7 @@ def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exac
     """Return the limits of y at each x, shape (2, n_directions, n_x).
 
     `across` is the deviation of the threshold and `along` the deviation of the rate at it, in
-    standard deviations; both have shape (n_directions,).
+    standard deviations. Both have shape (n_directions,).
     """
     # move the threshold, then the rate at it
     off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)

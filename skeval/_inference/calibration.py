@@ -5,7 +5,7 @@ The regression is a logistic regression of the events on their log-odds.
 The bins estimate the mean distance between observed fraction and probability. The fraction in a
 bin of `n` samples deviates from its probability by chance, so the mean of the absolute distances
 is biased upward, by an amount that depends on the true distances. Estimate and interval therefore
-come from inverting tests: they are the true distances under which the observed mean is likely.
+come from inverting tests. They are the true distances under which the observed mean is likely.
 
 The number of independent events that happen, or its weighted fraction, is Poisson-binomial.
 """
@@ -30,14 +30,14 @@ _STEPS = 40  # halvings of [0, 1]: 1e-12
 
 
 class Bins(NamedTuple):
-    """Bins of predicted probabilities; all arrays have shape (n_bins,).
+    """Bins of predicted probabilities. All arrays have shape (n_bins,).
 
     Attributes
     ----------
     share : ndarray
         Fraction of the total weight.
     size : ndarray
-        Number of samples; effective size if they have weights.
+        Number of samples, or the effective size if they have weights.
     predicted, observed : ndarray
         Mean predicted probability, and observed fraction of events.
     """
@@ -49,7 +49,7 @@ class Bins(NamedTuple):
 
 
 def _below(n: Floats, j: Floats, p: Floats) -> Floats:
-    """Return P(X <= j) of a binomial variable with `n` trials; `n` need not be an integer."""
+    """Return P(X <= j) of a binomial variable with `n` trials. `n` need not be an integer."""
     inside = (j >= 0) & (j < n)
     safe_n, safe_j = np.where(inside, n, 1.0), np.where(inside, j, 0.0)
     cdf: Floats = betainc(safe_n - safe_j, safe_j + 1, 1 - p)
@@ -69,7 +69,7 @@ def _distance_moments(n: Floats, p: Floats, center: Floats) -> tuple[Floats, Flo
 def gap_moments(bins: Bins, truth: Floats) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of the observed mean distance if `truth` is true.
 
-    `truth` has shape (..., n_bins); the results have shape (...).
+    `truth` has shape (..., n_bins). The results have shape (...).
     """
     means, variances = _distance_moments(bins.size, truth, bins.predicted)
     return means @ bins.share, np.sqrt(variances @ bins.share**2)
@@ -230,7 +230,7 @@ Design = Callable[[Floats], Floats]
 
 
 SEPARATED = 1e-6
-"""Negative mean log-likelihood below which the classes count as separated: no finite optimum."""
+"""Negative mean log-likelihood below which the classes count as separated."""
 
 
 def make_line(odds: Floats) -> Floats:
@@ -239,7 +239,7 @@ def make_line(odds: Floats) -> Floats:
 
 
 class Passed(NamedTuple):
-    """Sums of one pass over the samples: the log-likelihood and its derivatives."""
+    """Sums of one pass over the samples, the log-likelihood and its derivatives."""
 
     likelihood: float
     gradient: Floats

@@ -1,8 +1,8 @@
 """Error estimates from the losses of tested samples, and their standard errors.
 
-In order: means of losses and effective sample sizes; influence values of the bootstrap estimates;
-the combination of resubstitution and out-of-bag error to .632 and .632+; and the published
-intervals, each as a function from losses to an estimate and its standard error.
+In order, these are means of losses and effective sample sizes, influence values of the bootstrap
+estimates, the combination of resubstitution and out-of-bag error to .632 and .632+, and the
+published intervals, each as a function from losses to an estimate and its standard error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class TestLosses(NamedTuple):
     weight : ndarray of shape (n,) or None
         None if all samples have equal weights.
     unit : int ndarray of shape (n,) or (n, n_kinds), or None
-        Group of each sample; None if samples are independent.
+        Group of each sample, or None if samples are independent.
     """
 
     losses: Floats
@@ -65,7 +65,7 @@ def n_units(tested: TestLosses) -> int:
 
 
 def spread_of_mean(tested: TestLosses) -> Spread:
-    """Return the variance of the mean, of independent samples or between groups; nan for one unit.
+    """Return the variance of the mean of samples or groups, or nan for one unit.
 
     With `n` samples of equal weight the variance is ``var(e, ddof=1) / n``.
     """
@@ -103,7 +103,7 @@ MEAN_LOSSES = {
     "absolute": "mean absolute error",
     "log_loss": "log loss",
     "brier": "Brier score",
-    "hamming": "share of wrong labels",
+    "hamming": "Hamming loss",
 }
 
 
@@ -174,7 +174,7 @@ def design_effect(parts: Sequence[TestLosses]) -> float:
 
 LossFn = Callable[[np.ndarray, np.ndarray], np.ndarray]
 PAIR_ELEMENTS = 2**22
-"""Maximum number of pairs of label and prediction processed at once: 32 MB of float64."""
+"""Maximum number of pairs of label and prediction processed at once, 32 MB of float64."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +225,7 @@ def out_of_bag_influence(
               + (1-1/n)^{-n} \tfrac1B \sum_b (N_i^b - \bar N_i) q^b .
 
     Here :math:`Q_j^b` is first centered at :math:`E_j`. Over all possible resamples this turns the
-    first factor into 1 and changes nothing else; over a finite number it removes the noise that
+    first factor into 1 and changes nothing else. Over a finite number it removes the noise that
     the out-of-bag sets add to the covariance.
 
     Parameters
@@ -236,10 +236,10 @@ def out_of_bag_influence(
         :math:`\sum_j I_j^b Q_j^b / \pi_j`, with :math:`\pi_j` the probability of being left out;
         nan for a resample whose fit failed.
     counts : iterable of int ndarray of shape (n, n_samples)
-        Blocks of resamples: number of draws of each sample in each resample.
+        Blocks of resamples, with number of draws of each sample in each resample.
     units : skeval._resampling.sampling_units.DrawingUnits
     weights : ndarray of shape (n_samples,) or None
-        Sample weights with mean 1; the terms of the scores are multiplied by them.
+        Sample weights with mean 1. The terms of the scores are multiplied by them.
     """
     n = len(sample_errors)
     # expected term of each sample, by which the scores are centered
@@ -419,7 +419,7 @@ def split_share(
 
     It is relative to the variance of a single cross-validation with independent units. With
     :math:`u_{rg}` the influence of unit `g` on the mean loss of repeat `r`, that is the sum of
-    :math:`w_i (L_{ri} - \bar L)` over its samples, the share is :math:`B / (R V)` with
+    :math:`w_i (L_{ri} - \bar L)` over its samples, the fraction is :math:`B / (R V)` with
 
     .. math:: V = \frac1R \sum_r \sum_g u_{rg}^2, \qquad
               B = \sum_g \frac{1}{R - 1} \sum_r (u_{rg} - \bar u_g)^2 .
@@ -440,25 +440,25 @@ def split_share(
 
 
 MAX_SPLIT_SHARE = 1.05**2 - 1
-"""Variance that random splits may add to that of infinitely many repeats: 5 % of the error."""
+"""Variance that random splits may add to that of infinitely many repeats, 5 % of the error."""
 
 
 def needs_repeat(share: float, n_repeats: int) -> bool:
-    """Return whether random splits add more than 5 % to the standard error; see `split_share`."""
+    """Return whether random splits add more than 5 % to the standard error. See `split_share`."""
     return not share <= MAX_SPLIT_SHARE * (1 - n_repeats * share)
 
 
 def fixed_inflation(share: float) -> float:
-    """Return the inflation used if it cannot be estimated from the losses; see `split_share`."""
+    """Return the inflation used if it cannot be estimated from the losses. See `split_share`."""
     return SINGLE_INFLATION if np.isnan(share) else INFLATION + share
 
 
 def inflation_of(shared: Shared, share: float, *, zero_one: bool) -> float:
-    r"""Return the inflation for losses of `n` samples; see `shared_variance`, `split_share`.
+    r"""Return the inflation for losses of `n` samples. See `shared_variance`, `split_share`.
 
     It is the larger of :math:`1.15 + s` and :math:`1 + \delta - 0.8 \sigma`, with :math:`s` the
-    share of random splits and :math:`\sigma` the noise of :math:`\delta`. This is a soft threshold:
-    an estimate that is used only where it is large is too large in the mean. For 0-1 loss
+    share of random splits and :math:`\sigma` the noise of :math:`\delta`. This is a soft threshold.
+    An estimate that is used only where it is large is too large in the mean. For 0-1 loss
     :math:`8 / n` is added to the first; other losses have Student's quantile for few samples. If
     :math:`\delta` is unknown, as without repeats, the inflation is fixed.
     """
@@ -477,7 +477,7 @@ def degrees_of_mean(tested: TestLosses, n: int, inflation: float, *, bounded: bo
 
     .. math:: \min(n / f - 1, \; 2 n / (\kappa - 1)) .
 
-    The second is Satterthwaite's for the variance of the losses: if a few large losses dominate
+    The second is Satterthwaite's for the variance of the losses. If a few large losses dominate
     the variance, it is poorly estimated. It is not divided by :math:`f`, because :math:`f`
     multiplies this variance without making it less precise. Bounded losses are an exception, since
     intervals of the log loss of few samples had lower coverage without the division. With weights,
@@ -641,14 +641,15 @@ def shared_variance(
     .. math:: \delta = \frac{n}{v (1 - 1/R)^2} \left(\overline{d_{ri} d_{rj}}^{same}
               - \overline{d_{ri} d_{rj}}^{apart}\right),
 
-    over all pairs of samples in one fold, and in different folds, of a repeat; `v` is the variance
+    over all pairs of samples in one fold, and in different folds, of a repeat. `v` is the variance
     of all losses. The factor compensates for subtracting the means. With weights, each deviation
     is multiplied by its weight. Without extra covariance the product of two losses has the
     variance :math:`d_{ri}^2 d_{rj}^2`, and the sum of these over the pairs of one fold gives the
     noise.
 
-    All arrays have one entry per sample and repeat: the loss, its sample, its repeat, its fold
-    within the repeat, and its weight. The result is nan for a single repeat, or if no loss varies.
+    All arrays have one entry per sample and repeat, which are the loss, its sample, its repeat, its
+    fold within the repeat, and its weight. The result is nan for a single repeat, or if no loss
+    varies.
     """
     # several losses of each sample that vary
     times = np.bincount(row)
@@ -713,7 +714,7 @@ def nested_interval(folds: Sequence[NestedFold], n_folds: int, n: int) -> tuple[
 
     With ``a = (mean e_in - mean e_out)^2`` and ``b = var(e_out) / |fold|``, the mean squared
     deviation of the inner error from the risk is ``(K-1)/K mean(a - b)`` over the folds of all
-    repeats; its root is clipped to the range from the naive standard error to sqrt(K) times the
+    repeats. Its root is clipped to the range from the naive standard error to sqrt(K) times the
     naive one. The bias of a model trained on one fold less is ``(1 + (K-2)/K) (inner - outer)``.
     """
     # squared difference of both errors, less the variance of the outer one

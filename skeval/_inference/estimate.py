@@ -1,7 +1,7 @@
-"""Result classes: an estimate with its interval, a test with its P-value, and a curve.
+"""Result classes, an estimate with its interval, a test with its P-value, and a curve.
 
 Every function that estimates a number returns an `Estimate`. The number is `value`, whether it is
-an error, a score or an index. Results of specific methods are attributes of `extra`; only an open
+an error, a score or an index. Results of specific methods are attributes of `extra`. Only an open
 set of names is in `details`.
 """
 
@@ -66,12 +66,12 @@ class ConfidenceInterval(ShownAsText):
         return self.low <= value <= self.high
 
     def __iter__(self) -> Iterator[float]:
-        """Yield both ends: ``low, high = estimate.interval``."""
+        """Yield both ends, as in ``low, high = estimate.interval``."""
         return iter((self.low, self.high))
 
 
 class Result(ShownAsText):
-    """Base class of results: printing, and conversion to a dict, a data frame, LaTeX and a plot."""
+    """Base class of results, which prints and converts them."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers without the replicates, ready for JSON.
@@ -87,7 +87,7 @@ class Result(ShownAsText):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return the numbers of `to_dict` as a frame of one row; requires pandas.
+        """Return the numbers of `to_dict` as a frame of one row, which requires pandas.
 
         Returns
         -------
@@ -96,12 +96,12 @@ class Result(ShownAsText):
         return _text.make_frame([self.to_dict()])
 
     def to_latex(self, **options: Any) -> str:
-        """Return names, estimates and intervals as a LaTeX table; requires pandas and jinja2.
+        """Return names, estimates and intervals as a LaTeX table, which requires pandas and jinja2.
 
         Parameters
         ----------
         **options : dict
-            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`; `columns`
+            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`. `columns`
             selects columns of `to_frame`.
 
         Returns
@@ -111,12 +111,12 @@ class Result(ShownAsText):
         return _text.write_latex(self.to_frame(), **options)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the result; requires matplotlib.
+        """Draw the result, which requires matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, or array-like with one for each panel, default=None
-            Axes to draw on; None creates a new figure.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -168,12 +168,13 @@ class ResultWithLimits(Result):
         Parameters
         ----------
         confidence_level : float, default=None
-            Nominal coverage, between 0 and 1; above 0.5 for a one-sided interval. None uses the
+            Nominal coverage, between 0 and 1, above 0.5 for a one-sided interval. None means the
             level of the result.
         method : str, default=None
-            One of `interval_methods`; None uses the first. If there are none, the limits are nan.
+            One of `interval_methods`. If None, the first is used. If there are none, the limits are
+            nan.
         alternative : {"two-sided", "greater", "less"}, default="two-sided"
-            As in SciPy: "greater" returns a lower limit only, and "less" an upper limit only; the
+            As in SciPy. "greater" returns a lower limit only, and "less" an upper limit only. The
             other limit is the smallest or largest possible value.
 
         Returns
@@ -290,11 +291,11 @@ class Estimate(ResultWithValue):
     Attributes
     ----------
     name : str
-        Name of the estimated quantity: "error rate", "area under the ROC curve".
+        Name of the estimated quantity, such as "error rate", "area under the ROC curve".
     value : float
         Point estimate.
     standard_error : float
-        Estimated standard error; nan if unknown.
+        Estimated standard error, or nan if unknown.
     interval : ConfidenceInterval
         Interval of `value` by the first of `interval_methods`.
     method : str
@@ -302,17 +303,17 @@ class Estimate(ResultWithValue):
     n_samples : int or None
         Number of distinct samples used.
     replicates : ndarray
-        Numbers whose mean is `value`, or its bootstrap replicates; empty if there are none.
+        Numbers whose mean is `value`, or its bootstrap replicates, empty if there are none.
     n_groups : int or None
-        Number of groups; None for independent samples.
+        Number of groups, or None for independent samples.
     effective_n_samples : float or None
-        Number of independent samples whose mean would have this standard error; None if unknown.
+        Number of independent samples whose mean would have this standard error, or None if unknown.
     intraclass_correlation : float, tuple of float or None
-        Correlation of samples in a group, for each kind of crossed groups; None without groups.
+        Correlation of samples in a group, for each kind of crossed groups, or None without groups.
     loss : str
-        Name of the loss whose mean is `value`; empty for other quantities.
+        Name of the loss whose mean is `value`, empty for other quantities.
     extra : object
-        Further results of the method as attributes, which the function describes; None if there
+        Further results of the method as attributes, which the function describes, or None if there
         are none. Errors and scores of procedures have the number of fits (``extra.n_fits``), and
         the bootstrap its out-of-bag error (``extra.oob``).
     details : mapping
@@ -320,7 +321,7 @@ class Estimate(ResultWithValue):
     confidence_level : float
         Nominal coverage of `interval`.
     limits : mapping of str to callable
-        Function from a confidence level to two limits, for each interval method; empty for purely
+        Function from a confidence level to two limits, for each interval method, empty for purely
         descriptive values.
     bounds : tuple of two floats
         Smallest and largest possible value, to which intervals are clipped.
@@ -336,12 +337,12 @@ class Estimate(ResultWithValue):
     intraclass_correlation: float | tuple[float, ...] | None = None
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimate, or the results of its method in `extra`; requires matplotlib.
+        """Draw the estimate, or the results of its method in `extra`, which requires matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, or array-like with one for each panel, default=None
-            Axes to draw on; None creates a new figure.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -365,7 +366,7 @@ class ErrorExtra:
     Attributes
     ----------
     n_resamples : int or None
-        Number of resamples; None if the method does not resample.
+        Number of resamples, or None if the method does not resample.
     n_undefined : int or None
         Number of resamples, or fits, without a defined value, which are left out.
     n_fits : int or None
@@ -373,15 +374,15 @@ class ErrorExtra:
     n_failed : int
         Number of fits that failed and were left out (``error_score=numpy.nan`` only).
     degrees_of_freedom : float or None
-        Degrees of freedom of Student's quantile; None for the normal quantile.
+        Degrees of freedom of Student's quantile, or None for the normal quantile.
     fold_mean : float or None
-        Mean of the fold errors, of one cross-validation only; `value` is the mean over samples.
+        Mean of the fold errors, of one cross-validation only. `value` is the mean over samples.
     no_interval : {"", "few_large_losses", "few_groups", "unstable_models", "too_wide"}
-        Reason why the interval is nan; empty if there is an interval.
+        Reason why the interval is nan, empty if there is an interval.
     parameters : dict
         Parameters of the method.
     by_output : dict of Estimate
-        Error of each output or label, of several outputs of a sample; otherwise empty.
+        Error of each output or label, of several outputs of a sample, otherwise empty.
     """
 
     n_resamples: int | None = None
@@ -397,7 +398,7 @@ class ErrorExtra:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BootstrapExtra(ErrorExtra):
-    r"""Terms of the formulas in `bootstrap_error`; of a score, they are scores.
+    r"""Terms of the formulas in `bootstrap_error`. For a score, they are scores.
 
     Attributes
     ----------
@@ -412,7 +413,7 @@ class BootstrapExtra(ErrorExtra):
     weight : float
         Weight of the out-of-bag error.
     optimism : float or None
-        Mean optimism; only for the method "optimism".
+        Mean optimism, only for the method "optimism".
     n_redrawn : int
         Number of degenerate resamples that were drawn again.
     """
@@ -452,7 +453,7 @@ class HoldoutExtra(ErrorExtra):
     Attributes
     ----------
     n_errors : float
-        Number of errors; a sum of weights if samples have weights.
+        Number of errors, or a sum of weights if samples have weights.
     classes : ndarray of shape (n_classes,)
         Classes in the test set.
     class_errors : ndarray of shape (n_classes,)
@@ -460,10 +461,10 @@ class HoldoutExtra(ErrorExtra):
     class_sizes : ndarray of shape (n_classes,)
         Effective number of samples of each class.
     priors : ndarray of shape (n_classes,) or None
-        Prior of each class; None for random sampling.
+        Prior of each class, or None for random sampling.
     variance_reduction : float or None
         Variance of as many samples drawn at random minus `standard_error` squared, positive if
-        selective sampling reduced it; None for random sampling.
+        selective sampling reduced it, or None for random sampling.
     """
 
     n_errors: float
@@ -476,7 +477,7 @@ class HoldoutExtra(ErrorExtra):
 
 @dataclass(frozen=True, kw_only=True)
 class MetricExtra:
-    """A metric in a report: its name in scikit-learn, its class, and its direction."""
+    """A metric in a report, with its name in scikit-learn, its class, and its direction."""
 
     metric: str = ""
     label: str | None = None
@@ -490,7 +491,7 @@ class Test(ResultWithLimits):
     Attributes
     ----------
     name : str
-        Name of the statistic: "accuracy", "silhouette_score".
+        Name of the statistic, such as "accuracy", "silhouette_score".
     statistic : float
         Value of the statistic.
     pvalue : float
@@ -498,16 +499,16 @@ class Test(ResultWithLimits):
     method : str
         Name of the test.
     pvalue_interval : ConfidenceInterval or None
-        Interval of the P-value of infinitely many resamples; None if `pvalue` is exact.
+        Interval of the P-value of infinitely many resamples, or None if `pvalue` is exact.
     null_distribution : ndarray of shape (n_resamples,)
         Statistic of each resample.
     n_resamples : int
         Number of resamples.
     n_exceedances : int or None
-        Number of resamples with a statistic at least as extreme as the observed one; None if there
-        are no resamples.
+        Number of resamples with a statistic at least as extreme as the observed one, or None if
+        there are no resamples.
     caution : str
-        Sentence to read before reporting the P-value; usually empty.
+        Sentence to read before reporting the P-value, usually empty.
     stopped : bool or None
         Whether a sequential permutation test has stopped.
     exchanged : str
@@ -517,7 +518,7 @@ class Test(ResultWithLimits):
     details : mapping
         Further results of the test, by name.
     limits : mapping of str to callable
-        Function from a confidence level to the limits of `pvalue_interval`, for each method; empty
+        Function from a confidence level to the limits of `pvalue_interval`, for each method, empty
         if `pvalue` is exact.
     """
 
@@ -538,7 +539,7 @@ class Test(ResultWithLimits):
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
-        """Interval of the P-value of infinitely many resamples; None if `pvalue` is exact."""
+        """Interval of the P-value of infinitely many resamples, or None if `pvalue` is exact."""
         return self.confidence_interval() if self.limits else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -595,7 +596,7 @@ class Results(dict[Any, Any], Result):
     Attributes
     ----------
     less_the_rest : dict of Estimate
-        For a metric in subgroups: the difference of each from all other samples; otherwise empty.
+        For a metric in subgroups, the difference of each from all other samples, otherwise empty.
     """
 
     less_the_rest: Mapping[Any, Estimate] = MappingProxyType({})
@@ -626,7 +627,7 @@ class Results(dict[Any, Any], Result):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return one row for each result or number; requires pandas.
+        """Return one row for each result or number, which requires pandas.
 
         Returns
         -------
@@ -667,13 +668,13 @@ class Curve(Result):
     Attributes
     ----------
     name : str
-        Name of the curve: "ROC curve".
+        Name of the curve, such as "ROC curve".
     axes : tuple of two str
         Names of `x` and `y`.
     x, y : ndarray of shape (n_points,)
         Points of the curve, with `x` increasing.
     low, high : ndarray of shape (n_points,), or None
-        Limits of the pointwise interval at each `x`; None if there is none.
+        Limits of the pointwise interval at each `x`, or None if there is none.
     band : Band or None
         ``band.low`` and ``band.high`` are the limits of a simultaneous band for the whole curve.
     thresholds : ndarray or None
@@ -687,9 +688,9 @@ class Curve(Result):
     columns : mapping of str to ndarray of shape (n_points,)
         Further values at each point, by name.
     answer : str
-        Conclusion in words, printed above the points; usually empty.
+        Conclusion in words, printed above the points, usually empty.
     extra : object
-        Further results as attributes, which the function describes; None if there are none.
+        Further results as attributes, which the function describes, or None if there are none.
     """
 
     name: str
@@ -742,7 +743,7 @@ class Curve(Result):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each point; requires pandas.
+        """Return a row for each point, which requires pandas.
 
         Returns
         -------
@@ -808,7 +809,7 @@ def _keep_plain(result: Any) -> dict[str, Any]:
 
 
 def _list_details(values: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return label and text of each value; `n_groups` becomes "groups"."""
+    """Return label and text of each value. `n_groups` becomes "groups"."""
     shown = {key: value for key, value in values.items() if key != "caution"}
     n_failed = shown.pop("n_failed", 0)
     rows = [("failed fits", str(n_failed))] if n_failed else []
@@ -822,7 +823,7 @@ def _list_details(values: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def require_width(limits: Limits) -> Limits:
-    """Return the limits; nan with a warning if they coincide."""
+    """Return the limits, or nan with a warning if they coincide."""
     low, high = limits
     if low != high and not high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf:
         return limits

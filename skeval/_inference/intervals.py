@@ -1,8 +1,8 @@
 r"""Confidence intervals and cluster-robust variances: arrays in, (low, high) out.
 
-The order is: means with standard errors and normal intervals; proportions; the result of an
-estimation method with the intervals that follow from it; intervals from bootstrap replicates or
-other draws; and the variance of sums of grouped samples, with nested or crossed groups.
+The order is means with standard errors and normal intervals, proportions, the result of an
+estimation method with the intervals that follow from it, intervals from bootstrap replicates or
+other draws, and the variance of sums of grouped samples, with nested or crossed groups.
 
 **Groups.** The deviation of an estimate from its target is approximately a sum of influence values,
 :math:`\hat\theta - \theta \approx \sum_i \psi_i`. They are first summed within each group, because
@@ -12,12 +12,12 @@ the errors of its samples are correlated:
 
 **Few or unequal groups.** A group also moves the estimate that its own deviation is measured from,
 in proportion to its fraction :math:`s_g` of the weight. The factor :math:`a_g` (:math:`1 / (1 -
-s_g)` for equal weights) makes V unbiased if samples are independent: CR2 of Bell and McCaffrey
+s_g)` for equal weights) makes V unbiased if samples are independent, CR2 of Bell and McCaffrey
 (2002). The degrees of freedom of V are Satterthwaite's, :math:`(E V)^2 / (var V / 2)`, computed
 with the estimated correlation of samples in a group (Imbens and Kolesar 2016). For groups of equal
 size they are G - 1. If the estimate has several parts with separate weights, such as the two
 classes of an area under a curve, each part is a stratum. The influence of a group on the two
-coefficients of a logistic regression is not a fraction; there each group is left out in turn, CR3.
+coefficients of a logistic regression is not a fraction. There each group is left out in turn, CR3.
 
 **Crossed groups**, such as raters and items: the variance between groups of one kind, plus the
 variance between groups of the other kind, minus the variance between their intersections, which
@@ -62,7 +62,7 @@ MIN_GROUPS = 10
 
 
 def clip_limits(limits: Limits, bounds: Limits) -> Limits:
-    """Return limits moved into `bounds`; nan stays nan."""
+    """Return limits moved into `bounds`, and nan stays nan."""
     lowest, highest = map(float, bounds)
     # numpy.clip takes 10 times as long for two numbers; nan and -0.0 stay correct in this order
     low, high = (min(max(float(end) + 0.0, lowest), highest) for end in limits)
@@ -120,7 +120,7 @@ def invert_limits(limits: Callable[[float], Iterable[float]], bound: float) -> f
     """Return the P-value of a value of at most a bound, by inverting confidence limits.
 
     It is the smallest level `alpha` at which the lower limit of the interval at ``1 - 2 alpha``
-    exceeds the bound, or one minus the level at which the upper limit is below it; 0.5 stands for
+    exceeds the bound, or one minus the level at which the upper limit is below it. 0.5 stands for
     0.45 to 0.55. The search runs over quantiles of the normal distribution, in which the limits
     are nearly linear.
     """
@@ -141,7 +141,7 @@ def invert_limits(limits: Callable[[float], Iterable[float]], bound: float) -> f
 
 
 def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the (weighted) mean of the tested entries of each row; nan if there are none."""
+    """Return the (weighted) mean of the tested entries of each row, or nan if there are none."""
     tested = ~np.isnan(losses)
     values = np.where(tested, losses, 0)
     with np.errstate(invalid="ignore"):
@@ -164,7 +164,7 @@ def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None =
 
 
 def warn_of_one_group(spread: Spread) -> Spread:
-    """Return the spread unchanged; warn if a single group leaves it undefined."""
+    """Return the spread unchanged. Warn if a single group leaves it undefined."""
     if spread.n_groups == 1:
         warn_undefined("The standard error of one group is undefined and set to nan.")
     return spread
@@ -178,7 +178,7 @@ def corrected_error(differences: Floats, test_train_ratio: float) -> float:
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
     """Return the interval of the mean of non-negative losses.
 
-    "t" is Student's interval; "hall" corrects it for skewness by the cubic transformation of Hall
+    "t" is Student's interval. "hall" corrects it for skewness by the cubic transformation of Hall
     (1992).
     """
     # quantiles of Student's t, corrected for skewness
@@ -218,7 +218,7 @@ def log_odds_interval(
     confidence_level: float,
     degrees_of_freedom: float = np.inf,
 ) -> Limits:
-    """Return the normal interval of the log-odds of a rate; nan for rates of 0 and 1."""
+    """Return the normal interval of the log-odds of a rate, or nan for rates of 0 and 1."""
     scale = estimate * (1 - estimate)
     if not (scale > 0 and standard_error > _NEGLIGIBLE):
         return np.nan, np.nan
@@ -240,7 +240,7 @@ def size_of_proportion(
 
     It is ``p (1 - p) / se^2``, limited to the range from 1 to `n_samples`, since no variable
     between 0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no
-    variance to estimate it from; the result is then the number of groups, or of samples without
+    variance to estimate it from. The result is then the number of groups, or of samples without
     groups.
     """
     rest = 1 - proportion
@@ -259,11 +259,11 @@ def size_from_weights(weight: Floats) -> float:
 def size_from_variance(
     variance: float, standard_error: float, most: float, unvaried: float, rarity: float = np.inf
 ) -> float:
-    """Return ``variance / se^2``: the number of values whose mean has this standard error.
+    """Return ``variance / se^2``, that is, the number of values whose mean has this standard error.
 
     The result is limited to the range from 1 to `most`, and is `unvaried` if the variance is 0.
     For groups, whose number is `unvaried`, it is shrunk toward that number. The weight of the data
-    in this shrinkage is the number of rare samples, ``n rarity``: if a single sample is
+    in this shrinkage is the number of rare samples, ``n rarity``. If a single sample is
     misclassified, groups appear homogeneous.
     """
     if variance <= 0:
@@ -316,7 +316,7 @@ def score_region_limits(
 
     The region contains the pairs of rates whose score statistics have a quadratic form of at most
     the squared quantile. At angle t, its boundary has the statistics ``z cos(t)`` and, for
-    correlation r, ``z (r cos(t) + sqrt(1 - r^2) sin(t))``; each rate is the limit of Wilson's
+    correlation r, ``z (r cos(t) + sqrt(1 - r^2) sin(t))``. Each rate is the limit of Wilson's
     interval at its statistic.
     """
     z = normal_quantile(confidence_level, degrees_of_freedom)
@@ -335,8 +335,8 @@ def score_region_limits(
 def binomial_limits(rate: Floats, size: Any, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
     """Return the limits of rates of `size` samples, at one-sided normal quantiles z.
 
-    They are the limits of Clopper and Pearson if `exact`, otherwise of Jeffreys; 0 or 1 for rates
-    of 0 or 1.
+    They are the limits of Clopper and Pearson if `exact`, otherwise of Jeffreys, and 0 or 1 for
+    rates of 0 or 1.
     """
     hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
     own, other = (0.0, 1.0) if exact else (0.5, 0.5)
@@ -359,7 +359,7 @@ def exact_interval(
 
 
 def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limits:
-    """Return the equal-tailed posterior interval under Jeffreys' prior: Brown et al. (2001).
+    """Return the equal-tailed posterior interval under Jeffreys' prior, see Brown et al. (2001).
 
     The ends are quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 for rates of 0 or 1.
     """
@@ -369,7 +369,7 @@ def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limit
 
 
 def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
-    """Return the normal interval on the plug-in variance; too short near 0 and 1."""
+    """Return the normal interval on the plug-in variance, which is too short near 0 and 1."""
     p = errors / n
     return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), confidence_level, (0.0, 1.0))
 
@@ -416,7 +416,7 @@ def area_interval(
     confidence_level: float,
     degrees_of_freedom: float = np.inf,
 ) -> Limits:
-    """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
+    """Return the score interval of an area under the ROC curve, ``(A - t)^2 <= z^2 r V(t)``.
 
     V(t) is the variance of Hanley and McNeil in the form of Newcombe (2006), and r is DeLong's
     variance over V(A). A ratio below 1 is shrunk toward 1 with the weight of 4 samples of the
@@ -535,7 +535,7 @@ def limits_of_mean(
 
 
 DRAWN = ("pivotal", "symmetric", "quantile")
-"""Forms of interval based on quantiles of draws; all others use their standard deviation."""
+"""Forms of interval based on quantiles of draws. All others use their standard deviation."""
 
 
 def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None:
@@ -552,7 +552,7 @@ def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None
 def limits_of_draws(
     center: float, deviations: np.ndarray, confidence_level: float, form: str
 ) -> Limits:
-    """Return an interval from draws of the deviation of `center`; `form` is one of `DRAWN`."""
+    """Return an interval from draws of the deviation of `center`. `form` is one of `DRAWN`."""
     check_enough_draws(len(deviations), confidence_level, form)
     tail = (1 - confidence_level) / 2
     lower, upper = np.quantile(deviations, [tail, 1 - tail])
@@ -577,7 +577,7 @@ def bootstrap_limits(
     correction: Correction | None,
     confidence_level: float,
 ) -> Limits:
-    """Return the limits from finite replicates: percentile, or BCa if there is a correction."""
+    """Return the limits from finite replicates, percentile, or BCa if there is a correction."""
     # quantile levels, corrected for bias and acceleration
     level = expand_level(confidence_level, n_units)
     levels = (1 - level) / 2, (1 + level) / 2
@@ -599,7 +599,7 @@ def expand_level(confidence_level: float, n: int) -> float:
 
 
 MAX_DEVIATE = 38.0
-"""Largest absolute normal deviate; the distribution function is 0 below its negative."""
+"""Largest absolute normal deviate. The distribution function is 0 below its negative."""
 
 
 class Correction(NamedTuple):
@@ -636,7 +636,7 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
 
 
 Codes = NDArray[np.intp]
-"""Group of each sample, numbered from 0, shape (n,); for crossed groups shape (n, n_kinds)."""
+"""Group of each sample, numbered from 0, shape (n,), or (n, n_kinds) for crossed groups."""
 Labels = NDArray[np.bool_] | NDArray[np.signedinteger[Any]]
 """Small non-negative integers or booleans."""
 
@@ -650,7 +650,7 @@ class Spread(NamedTuple):
     degrees_of_freedom : float
         Infinity for independent samples, 0 if undefined because there is a single group.
     n_groups : int or None
-        Number of groups, of the smallest kind if groups cross; None for independent samples.
+        Number of groups, of the smallest kind if groups cross, or None for independent samples.
     correlation : tuple of float
         Intraclass correlation in [0, 1], one for each kind of groups.
     """
@@ -672,7 +672,7 @@ class Spread(NamedTuple):
 
     @property
     def groups(self) -> dict[str, Any]:
-        """Attributes of an estimate that describe its groups; empty without groups."""
+        """Attributes of an estimate that describe its groups, empty without groups."""
         if self.n_groups is None:
             return {}
         together = self.correlation if len(self.correlation) > 1 else self.correlation[0]
@@ -683,8 +683,8 @@ def warn_of_few_groups(n_groups: int) -> None:
     """Warn if there are too few groups to estimate the variation between groups."""
     if n_groups < MIN_GROUPS:
         warn_user(
-            f"{n_groups} groups are too few for a reliable interval; the documentation of "
-            "metric_interval has its simulated coverage."
+            f"{n_groups} groups are too few for a reliable interval. The documentation of "
+            "metric_interval lists its simulated coverage."
         )
 
 
@@ -713,7 +713,7 @@ def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
 
 
 def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
-    """Return the spread over all kinds of groups, from the spread over each: ``measure(codes)``."""
+    """Return the spread over all kinds of groups, from the spread over each, ``measure(codes)``."""
     # spread over each kind of groups, and over their intersections
     signed = [(sign, measure(code)) for sign, code in list_ways(group)]
     if len(signed) == 1:
@@ -746,15 +746,16 @@ def spread_between(
     Parameters
     ----------
     influence : ndarray of shape (n,) or (n, k)
-        Influence of each sample on the estimate; the values sum to 0 in each stratum.
+        Influence of each sample on the estimate. The values sum to 0 in each stratum.
     group : ndarray of shape (n,) or (n, n_kinds)
     weight : ndarray of shape (n,), default=None
-        Weight of each sample, to which its influence is about proportional. None: equal weights.
+        Weight of each sample, to which its influence is about proportional. None means equal
+        weights.
     stratum : ndarray of shape (n,), default=None
         The part of the estimate to which each sample belongs, numbered from 0.
     leverage : ndarray of shape (n,), default=None
-        Fraction of the estimate determined by each sample, used to measure its deviation; None uses
-        the weight.
+        Fraction of the estimate determined by each sample, used to measure its deviation. If None,
+        the weight is used.
     """
     # squared influence, plain and divided by the weights, of each part
     moved = influence.reshape(len(influence), -1)
@@ -812,12 +813,12 @@ def spreads_of_cells(
 
 
 def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
-    r"""Return the covariance of k coefficients, leaving out each group in turn: CR3, in one step.
+    r"""Return the leave-one-group-out covariance of k coefficients, CR3, in one step.
 
     .. math:: V = \sum_g d_g d_g', \qquad d_g = (I - H_g)^{-1} \sum_{i \in g} \psi_i
 
     `influence` :math:`\psi` has shape (n, k). `own`, of shape (n, k, k), sums to :math:`H_g` in
-    each group, the leverage of the group on the coefficients; over all samples it sums to I.
+    each group, the leverage of the group on the coefficients. Over all samples it sums to I.
     """
     k = influence.shape[1]
 
@@ -853,7 +854,7 @@ def measure_sums(
 ) -> Spread:
     r"""Return the spread of one kind of groups.
 
-    `sums` of influence values have shape (k, n_groups, n_parts); the sums of weights, of squared
+    `sums` of influence values have shape (k, n_groups, n_parts). The sums of weights, of squared
     weights and of leverages have shape (n_groups, n_parts). With :math:`D_{gc}` the variance of
     the sum of a group in part c, which has the scale :math:`v_c`, and :math:`\rho` the intraclass
     correlation,
@@ -930,13 +931,13 @@ class Design(NamedTuple):
 
     @property
     def effect(self) -> float:
-        """Design effect: factor on the number of independent samples, for many groups."""
+        """Design effect, factor on the number of independent samples, for many groups."""
         return 1 + (self.size - 1) * self.correlation
 
     def needed(self, n_independent: float, confidence_level: float) -> int:
         """Return the number of samples whose interval is as long as that of independent samples.
 
-        The interval of the `n_independent` samples is normal; the interval of groups uses
+        The interval of the `n_independent` samples is normal. The interval of groups uses
         Student's quantile.
         """
         tail = (1 - confidence_level) / 2
@@ -952,11 +953,11 @@ class Design(NamedTuple):
 
 
 def read_design(group_size: float | None, intraclass_correlation: float | None) -> Design | None:
-    """Return the planned groups, None without groups; raise if one value is missing or invalid."""
+    """Return the planned groups, None without groups. Raise if one value is missing or invalid."""
     if group_size is None and intraclass_correlation is None:
         return None
     if group_size is None or intraclass_correlation is None:
-        raise ValueError("group_size and intraclass_correlation must both be given, or none.")
+        raise ValueError("group_size and intraclass_correlation must both be passed, or none.")
     if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
         raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
     if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:

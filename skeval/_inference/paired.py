@@ -11,10 +11,10 @@ the fraction
 .. math:: 1 - \frac{2 \rho}{b (1 - \rho^2)}
 
 of the variance of the mean of a long series, because correlations across block ends are lost. The
-block length keeps this loss below `LOST`. There are at most `MAX_BLOCKS` blocks: more blocks gain
+block length keeps this loss below `LOST`. There are at most `MAX_BLOCKS` blocks. More blocks gain
 little (Student's quantile is 2.09 for 20 and 1.96 for infinitely many), and would be shorter.
 
-A season is estimated from the values: it is the lag of the largest autocorrelation of the
+A season is estimated from the values. It is the lag of the largest autocorrelation of the
 residuals of an autoregression of order 1, since that autoregression alone makes neighbors similar
 at short lags.
 
@@ -46,8 +46,8 @@ _TIE_TOLERANCE = 1e-12
 def at_least(value: float, others: np.ndarray) -> np.ndarray:
     """Return a mask of `others` that are at least as large as `value`, up to rounding.
 
-    The rounding error of a score depends on the numbers that were subtracted, not on its own size:
-    kappa, MCC and R2 are differences of numbers near 1 and may be near 0. So the tolerance is
+    The rounding error of a score depends on the numbers that were subtracted, not on its own size.
+    Kappa, MCC and R2 are differences of numbers near 1 and may be near 0. So the tolerance is
     relative to the largest score, unless that one is an outlier (an error that exploded).
     """
     if not np.isfinite(value):
@@ -71,7 +71,7 @@ Floats = NDArray[np.float64]
 
 
 def holm(pvalues: Floats) -> Floats:
-    """Adjust P-values by Holm (1979): a step-down factor m - i + 1; nan counts as a test."""
+    """Adjust P-values by Holm (1979), with a step-down factor m - i + 1. A nan counts as a test."""
     order = np.argsort(pvalues)
     factors = np.arange(len(pvalues), 0, -1)
     adjusted = np.empty(len(pvalues))
@@ -96,7 +96,7 @@ def significance_level(confidence_level: float) -> float:
 
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-"""Alternative hypotheses: the difference is not 0, above 0, or below 0."""
+"""Alternative hypotheses. The difference is not 0, above 0, or below 0."""
 N_CONTRASTS = 10_000
 EXACT_BELOW = 25  # discordant pairs
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
@@ -138,7 +138,7 @@ def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tup
     """Return differences of two rates and their variances with half a sample in each cell.
 
     It is the interval of Agresti and Min (2005). Groups that all have the same difference do not
-    tell how groups vary: the variance stays 0.
+    tell how groups vary, so the variance stays 0.
     """
     larger = (n**2 * variance + 1 + 2 * n * difference**2 / (n + 2)) / (n + 2) ** 2
     if grouped:
@@ -149,8 +149,8 @@ def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tup
 class Contrasts(NamedTuple):
     """Draws of the standardized differences of pairs under the null hypothesis.
 
-    Draws of a pair are computed when they are needed: for all pairs of 332 systems they would take
-    4 GB.
+    Draws of a pair are computed when they are needed, because for all pairs of 332 systems they
+    would take 4 GB.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class Contrasts(NamedTuple):
         2008).
     pairs : int ndarray of shape (n_pairs, 2)
     errors : ndarray of shape (n_pairs,)
-        Standard errors; infinite for a pair whose difference does not vary.
+        Standard errors, infinite for a pair whose difference does not vary.
     """
 
     values: Floats
@@ -265,7 +265,7 @@ FALSE_ALARM = 0.01
 def autocorrelation(losses: Floats) -> float:
     """Return the lag-1 autocorrelation, with Kendall's (1954) bias correction.
 
-    It is at least 0: a negative autocorrelation does not require longer blocks.
+    It is at least 0, because a negative autocorrelation does not require longer blocks.
     """
     n, deviations = len(losses), losses - losses.mean()
     total = float(deviations @ deviations)
@@ -276,7 +276,7 @@ def autocorrelation(losses: Floats) -> float:
 
 
 def find_season(values: Floats) -> int:
-    r"""Return the period of values in time order, in steps; 1 if none is detected.
+    r"""Return the period of values in time order, in steps, or 1 if none is detected.
 
     `values` are numbers, or the indicators of the classes in columns. With the deviations
     :math:`d_t` from the mean and :math:`\phi = \sum d_t d_{t-1} / \sum d_{t-1}^2`, the residuals
@@ -285,7 +285,7 @@ def find_season(values: Floats) -> int:
     to ``n / 4``, of the largest one, if it exceeds the normal quantile of `FALSE_ALARM` with
     Bonferroni's correction for the number of lags. A divisor of that lag is preferred if its
     autocorrelation is smaller by at most two standard errors. Lags only count if the
-    autocorrelation of the values themselves rises there: a long memory that decays is not a
+    autocorrelation of the values themselves rises there, because a long memory that decays is not a
     season.
     """
     # residuals of an autoregression of order 1
@@ -318,7 +318,7 @@ def _products(columns: Floats, n_lags: int) -> Floats:
 
 
 def divide_time(losses: Floats) -> NDArray[np.intp] | None:
-    """Return the block of each loss in time order, numbered from 0; None for too few losses.
+    """Return the block of each loss in time order, numbered from 0, or None for too few losses.
 
     Block lengths differ by at most one sample. There are at most ``.4 n^(2/3)`` blocks, so the
     length grows with the number of samples even without autocorrelation.
@@ -368,15 +368,15 @@ class StoppingRule(NamedTuple):
         return 1 + int(np.argmax((self.low >= 0) | (self.high <= np.arange(1, n + 1))))
 
     def stop(self, exceeding: NDArray[np.bool_]) -> int | None:
-        """Return the number of permutations at which the test stops; None if it does not."""
+        """Return the number of permutations at which the test stops, or None if it does not."""
         counts = np.cumsum(exceeding)
         stops = (counts <= self.low[: len(counts)]) | (counts >= self.high[: len(counts)])
         return int(stops.argmax()) + 1 if stops.any() else None
 
     def pvalue(self, n_exceedances: int, n_permutations: int) -> float:
-        """Return the probability of a share of exceedances that is at most the observed one.
+        """Return the probability of a fraction of exceedances that is at most the observed one.
 
-        The result is at least this share, so that it agrees with the test of all permutations.
+        The result is at least this fraction, so that it agrees with the test of all permutations.
         If the null hypothesis is true, the observed score has each rank among `L + 1` scores with
         the same probability, so that permutation `L + 1` exceeds it with probability
         ``(c + 1) / (L + 2)`` after `c` exceedances (Fay, Kim and Hachey 2007, section 3).
@@ -399,7 +399,7 @@ class StoppingRule(NamedTuple):
 
 
 def stop_after(n_permutations: int, max_exceedances: int) -> StoppingRule:
-    """Return the rule that stops at a number of exceedances: Besag and Clifford (1991)."""
+    """Return the rule that stops at a number of exceedances, Besag and Clifford (1991)."""
     return StoppingRule(np.full(n_permutations, -1), np.full(n_permutations, max_exceedances))
 
 
@@ -424,7 +424,7 @@ MAX_ROWS = 1000
 
 
 def round_ties(values: Floats, axis: int | None = None) -> Floats:
-    """Round values so that those equal up to rounding become equal: 0.8 - 0.7 and 0.7 - 0.6."""
+    """Round values so that equal ones stay equal, such as 0.8 - 0.7 and 0.7 - 0.6."""
     scale = np.nanmax(np.abs(values), axis=axis, keepdims=True)
     scale[scale == 0] = 1.0
     settled: Floats = np.round(values / scale, ROUNDING_DIGITS) * scale
@@ -441,7 +441,7 @@ def rank_rows(scores: Floats) -> Floats:
 
 
 def average_ranks(scores: Floats) -> Floats:
-    """Return the mean ranks of scores (N, k); with gaps, ranks are stretched to those of all."""
+    """Return the mean ranks of scores (N, k). With gaps, ranks are stretched to those of all."""
     ranks, k = rank_rows(scores), scores.shape[1]
     last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
     means: Floats = np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
@@ -454,7 +454,7 @@ def friedman(ranks: Floats) -> Test:
     The P-value is that of the F of Iman and Davenport (1980), which is less conservative than
     chi-squared. The details have both, corrected for ties as in `scipy.stats.friedmanchisquare`,
     and without the correction as in Demsar (2006). `kendall_w` is Kendall's coefficient of
-    concordance, the effect size: 0 if the ranks on different data sets are unrelated, 1 if they
+    concordance, the effect size, 0 if the ranks on different data sets are unrelated, 1 if they
     are the same on all.
     """
     n, k = ranks.shape
@@ -509,7 +509,7 @@ def skillings_mack(ranks: Floats) -> Test:
 
 
 def f_of(chi_squared: float, n: int, k: int) -> float:
-    """Return ``(N - 1) chi2 / (N (k - 1) - chi2)``; infinite if all rows have the same ranks."""
+    """Return ``(N - 1) chi2 / (N (k - 1) - chi2)``, infinite if all rows have the same ranks."""
     rest = n * (k - 1) - chi_squared
     if rest <= 1e-12 * n * k:
         return np.inf
@@ -561,14 +561,14 @@ class SignedRankTests(NamedTuple):
     estimate : ndarray of shape (n_rows,)
         Medians of the Walsh averages (Hodges & Lehmann).
     low, high : ndarray of shape (n_rows,)
-        Distribution-free limits; infinite if no finite ones have the level.
+        Distribution-free limits, infinite if no finite ones have the level.
     pvalue : ndarray of shape (n_rows,)
         Two-sided.
     effect_size : ndarray of shape (n_rows,)
         Matched-pairs rank-biserial correlations, (W+ - W-) / (W+ + W-), in [-1, 1].
     n_equal : ndarray of shape (n_rows,)
-        Numbers of differences of 0, which the test leaves out and the interval keeps: the interval
-        may contain 0 where the test rejects.
+        Numbers of differences of 0, which the test leaves out and the interval keeps, so the
+        interval may contain 0 where the test rejects.
     """
 
     estimate: Floats

@@ -1,9 +1,9 @@
-"""Intervals of metrics of a confusion matrix: delta method and score intervals.
+"""Intervals of metrics of a confusion matrix, delta method and score intervals.
 
 The cells of a confusion matrix are multinomial, cov(p_ij, p_kl) = (1[ij = kl] p_ij - p_ij p_kl)/n,
 so a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
 
-The score interval generalizes Wilson's interval to any metric: it is the range of the metric over
+The score interval generalizes Wilson's interval to any metric. It is the range of the metric over
 the tables that Pearson's chi-square does not reject,
 ``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a proportion it is Wilson's (1927). An empty
 cell contributes n p_i, so cells without samples are not treated as impossible.
@@ -53,7 +53,7 @@ class Cells:
 
     @cached_property
     def largest(self) -> float:
-        """Largest weight; squares are relative to it because they may overflow."""
+        """Largest weight. Squares are relative to it because they may overflow."""
         return 1.0 if self.weight is None else float(self.weight.max())
 
     @cached_property
@@ -143,7 +143,7 @@ def score_form(
     """Return the score interval by confidence level, and the standard error of the estimate.
 
     The effective sample size is the number of independent samples, each of weight 1, whose metric
-    would have this variance; see `size_from_variance`. Groups use Student's quantile, as in Korn
+    would have this variance. See `size_from_variance`. Groups use Student's quantile, as in Korn
     and Graubard (1998). If the table is the sum of several tables of the same samples, the variance
     is the mean of their variances. `widen` returns the ratio of the variance of the estimate to
     this variance.
@@ -190,9 +190,9 @@ def _score_interval(
 
 @dataclass(frozen=True)
 class FScore:
-    """Average of class rates: precision, recall, F, Jaccard, or F of averages, as `value`.
+    """Average of class rates, that is, precision, recall, F, Jaccard, or F of averages, as `value`.
 
-    `average` is "macro", "micro", "weighted" (by support), "log_inverse" or class weights;
+    `average` is "macro", "micro", "weighted" (by support), "log_inverse" or class weights.
     `chosen` marks the averaged classes.
     """
 
@@ -293,8 +293,8 @@ def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Fl
 def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> tuple[float, Floats]:
     """Return ``sum_c w_c m_c`` and its gradient.
 
-    `slope` is the derivative of the unnormalized w_c with respect to the share of row c, divided by
-    the sum of the weights.
+    `slope` is the derivative of the unnormalized w_c with respect to the fraction of row c, divided
+    by the sum of the weights.
     """
     values, by_part, by_row, by_column = rate.find(np.diag(p), p.sum(axis=1), p.sum(axis=0))
     mean = float(weight @ values)
@@ -358,12 +358,12 @@ def score_limits(metric: ValueAndGradient, share: Floats, radius: float) -> tupl
 
 
 def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
-    """Maximize the metric by Frank-Wolfe steps: pairwise at first, then fully corrective.
+    """Maximize the metric by Frank-Wolfe steps, pairwise at first, then fully corrective.
 
-    The point is a mean of tables of the convex region; each step adds the table that maximizes the
+    The point is a mean of tables of the convex region. Each step adds the table that maximizes the
     linearized metric. A pairwise step (Lacoste-Julien and Jaggi 2015) moves weight from the worst
     table to the new one and is cheap. Pairwise steps zigzag if several empty or nearly empty cells
-    are equally good; after `_PAIRWISE` steps the weights of all tables are optimized instead
+    are equally good. After `_PAIRWISE` steps the weights of all tables are optimized instead
     (Jaggi 2013, algorithm 4). The start is in the interior, where each cell has mass, because the
     gradient may be infinite at an empty cell.
     """
@@ -489,7 +489,8 @@ def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
 def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
     """Return the mean of a rate over labels, and its gradient in the cells of their tables.
 
-    `p` has shape (n_labels, 2, 2): truth and prediction of each label. "weighted" is by support.
+    `p` has shape (n_labels, 2, 2), with truth and prediction of each label. "weighted" is by
+    support.
     """
     row, column = p[:, 1, :].sum(axis=1), p[:, :, 1].sum(axis=1)
     values, by_part, by_row, by_column = _list_rates(score)[0].find(p[:, 1, 1], row, column)

@@ -1,4 +1,4 @@
-"""Errors of fits: what they say about X, and about the training set."""
+"""Errors of fits, and what they say about X, and about the training set."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     if re.search("(?i)datetime|timestamp", str(error)) and hasattr(X, "columns"):
         dates = [repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind in "Mm"]
         return TypeError(
-            f"X must contain numbers for this estimator, got dates in {', '.join(dates)}; replace "
+            f"X must contain numbers for this estimator, got dates in {', '.join(dates)}. Replace "
             "them by numbers, such as the days since the first date."
         )
     if not isinstance(error, ValueError):
@@ -82,13 +82,13 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     # missing and infinite values, which may also be in single columns
     if "contains NaN" in str(error) and (located := locate_values(X, find_missing)):
         return ValueError(
-            f"X must not have missing values for this estimator, got {located}; put SimpleImputer "
+            f"X must not have missing values for this estimator, got {located}. Put SimpleImputer "
             "before it in a pipeline, or use an estimator that supports them, such as "
             "HistGradientBoostingClassifier."
         )
     if "contains infinity" in str(error) and (located := locate_values(X, find_infinite)):
         return ValueError(
-            f"X must be finite for this estimator, got infinite values, {located}; correct them, "
+            f"X must be finite for this estimator, got infinite values, {located}. Correct them, "
             "or replace them by nan and put SimpleImputer before it in a pipeline."
         )
     if re.search(NO_TEXTS, str(error)) is None:
@@ -99,9 +99,9 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         remedy = "OneHotEncoder" if count_dimensions(X) == 2 else "CountVectorizer"
         if count_dimensions(X) == 1 and not columns:
             return ValueError(
-                "X must have two dimensions for this estimator, got the shape "
-                f"{np.shape(X)}; for a single feature give np.reshape(X, (-1, 1)), or X.to_frame() "
-                "for a pandas Series."
+                f"X must have two dimensions for this estimator, got the shape {np.shape(X)}. For "
+                "a single feature, pass np.reshape(X, (-1, 1)), or X.to_frame() for a pandas "
+                "Series."
             )
     else:
         columns = [name for name in X.columns if has_texts(X[name])]

@@ -52,7 +52,7 @@ class FitRequest:
     scoring : str, callable, list, tuple, set, dict or None
         Argument that `scorer` was made from.
     note : callable or None
-        ``note(model, X, y)`` returns further output of a model and its test samples; the models
+        ``note(model, X, y)`` returns further output of a model and its test samples. The models
         are then fitted one by one.
     """
 
@@ -102,7 +102,7 @@ class FitRequest:
         return True
 
     def scorers(self, target: Target) -> dict[str, Any]:
-        """Return the scorers by name; a single scorer has no name."""
+        """Return the scorers by name. A single scorer has no name."""
         if isinstance(self.scorer, EachScorer):
             return self.scorer.scorers
         if self.scoring is None:
@@ -111,7 +111,7 @@ class FitRequest:
         return {"": self.scorer}
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
-        """Return the outputs of a fitted model by name of column; labels are not encoded."""
+        """Return the outputs of a fitted model by name of column. Labels are not encoded."""
         outputs: dict[str, Any] = {}
         if "decision_function" in self.methods:
             decision = read_response("decision_function", model, X, target)
@@ -153,7 +153,7 @@ class FitRequest:
 
 
 def check_scores(scores: Any, name: str) -> Any:
-    """Return a score or scores by name; raise unless each is a single number."""
+    """Return a score or scores by name. Raise unless each is a single number."""
     for label, score in (scores if isinstance(scores, dict) else {name: scores}).items():
         check_one_number(label, score)
     return scores
@@ -164,11 +164,11 @@ def check_one_number(name: str, score: Any) -> None:
     wrong = f"scoring must give one number by each scorer, {name!r} gave"
     if isinstance(score, Mapping):
         raise TypeError(
-            f"{wrong} a dict with {', '.join(map(repr, score))}; give a dict of scorers instead."
+            f"{wrong} a dict with {', '.join(map(repr, score))}. Give a dict of scorers instead."
         )
     if np.ndim(score):
         raise TypeError(
-            f"{wrong} an array of shape {np.shape(score)}; average it, or make a scorer of each "
+            f"{wrong} an array of shape {np.shape(score)}. Average it, or make a scorer of each "
             "output."
         )
     if np.asarray(score).dtype.kind not in "biuf":
@@ -286,7 +286,7 @@ def is_several(scoring: Any) -> bool:
 
 
 def name_parts(scoring: Any) -> dict[str, Any]:
-    """Return the scorers in an argument `scoring` by name; a single one has the name ''."""
+    """Return the scorers in an argument `scoring` by name. A single one has the name ''."""
     if isinstance(scoring, dict):
         return scoring
     return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
@@ -327,7 +327,7 @@ def flatten_column(predicted: Any, outputs: Any = ()) -> Any:
 class StandIn:
     """A fitted model for scorers, with one function of the samples for each prediction method.
 
-    Its samples are row numbers of known responses, or those of a model; classes are in the order of
+    Its samples are row numbers of known responses, or those of a model. Classes are in the order of
     the target. Each response to the same samples is computed once.
     """
 
@@ -467,7 +467,7 @@ def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None
     if "predict_proba" in methods:
         remedy = f"an estimator with probabilities, such as LogisticRegression, or {remedy}"
     raise NoResponseError(
-        f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have; use "
+        f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have. Use "
         f"{remedy}."
     ) from error
 
@@ -604,8 +604,9 @@ def check_test_sets(
             if target.classes is None:
                 kinds, mean = "", "'neg_mean_squared_error'"
             raise SmallTestSetError(
-                f"scoring={name!r} must be computed from test sets with several samples{kinds}, cv "
-                f"makes one {what}; use fewer folds{', stratified by the classes' if kinds else ''}"
-                f", or a mean over samples, such as {mean}. score_interval computes the usual "
-                "scores from all test sets together."
+                f"scoring={name!r} must be computed from test sets with several samples{kinds}, "
+                f"but cv makes one {what}. Use fewer "
+                f"folds{', stratified by the classes' if kinds else ''}, or a mean over samples, "
+                f"such as {mean}. score_interval computes the usual scores from all test sets "
+                "together."
             )

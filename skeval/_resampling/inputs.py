@@ -5,7 +5,7 @@ or given as a function of labels and predictions.
 
 Sample weights, groups and params are routed to the steps that accept them. An estimator behind a
 step that uses the labels, such as a selector, does not repeat this step when it estimates its own
-error; a step without weights uses all samples alike. Both are reported.
+error. A step without weights uses all samples alike. Both are reported.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ RESPONSES = ("predict", "decision_function", "predict_proba")
 COLUMNS = ("predicted", "decision", "probability")
 
 SHARE = 1e-9
-"""Accuracy of decision values of solvers, relative to their spread; closer values are tied."""
+"""Accuracy of decision values of solvers, relative to their spread. Closer values are tied."""
 
 LAST_PLACES = 2.0**-48
-"""Rounding errors of a sum relative to its largest term: sixteen machine epsilons."""
+"""Rounding errors of a sum relative to its largest term, sixteen machine epsilons."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,15 +76,15 @@ class FitOutput:
     test : bool ndarray of shape (n_fits, n_samples)
         Test samples of each fit.
     failed : bool ndarray of shape (n_fits,)
-        Fits without predictions: a solver leaves them to the estimator, or the estimator raised
+        Fits without predictions. A solver leaves them to the estimator, or the estimator raised
         an error and ``error_score=numpy.nan``.
     predicted : ndarray of shape (n_predictions,) or None
         Class codes, or numbers.
     decision : ndarray of shape (n_predictions,) or (n_predictions, n_classes), or None
-        Decision values; for two classes, those of the second class.
+        Decision values, for two classes those of the second class.
     probability : ndarray of shape (n_predictions, n_classes) or None
     scores : list of length n_fits, or None
-        Score of each fit, a number or a dict of numbers; None if the fit failed.
+        Score of each fit, a number or a dict of numbers, or None if the fit failed.
     notes : list of length n_fits, or None
         Further output of each model, as requested.
     noise : ndarray of shape (n_fits,) or None
@@ -148,12 +148,12 @@ class FitOutput:
 
     @property
     def responses(self) -> dict[str, np.ndarray]:
-        """Predictions by the name of the prediction method; classes are codes."""
+        """Predictions by the name of the prediction method. Classes are codes."""
         named = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
         return {name: values for name, values in named if values is not None}
 
     def tie_decision(self) -> np.ndarray:
-        """Return decision values; values of a fit that differ by rounding only are made equal."""
+        """Return decision values. Values of a fit that differ by rounding only are made equal."""
         noise = np.zeros(len(self)) if self.noise is None else self.noise
         n_columns = int(np.prod(self.decision.shape[1:]))  # also where there is no prediction
         columns = self.decision.reshape(len(self.decision), n_columns)
@@ -219,13 +219,13 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
 def tie_values(values: np.ndarray) -> np.ndarray:
     """Return decision values, made equal if they differ by rounding errors only.
 
-    Values are tied if their distance is at most the largest of: 1e-9 of the spread of all values,
-    the relative accuracy of a solver; sixteen machine epsilons of the largest value, which may come
-    from the intercept; and, in `tie_rows`, the rounding errors of the sums behind the values. A
+    Values are tied if their distance is at most the largest of 1e-9 of the spread of all values,
+    the relative accuracy of a solver, sixteen machine epsilons of the largest value, which may come
+    from the intercept, and, in `tie_rows`, the rounding errors of the sums behind the values. A
     classifier that is constant except for rounding therefore ranks no pair of samples, and one
     whose differences are small relative to its intercept ranks all pairs.
 
-    `values` has shape (n_samples,) or (n_samples, n_classes); each column is tied separately.
+    `values` has shape (n_samples,) or (n_samples, n_classes). Each column is tied separately.
     """
     if not values.size:
         return values
@@ -314,8 +314,8 @@ class Loss:
         if self.response == "predict_proba":
             if output.probability is None:
                 raise ValueError(
-                    f"loss={self.name!r} needs a probability of each class from predict_proba of "
-                    "every fitted model; one gave none."
+                    f"loss={self.name!r} needs predict_proba with a probability of each class from "
+                    "every fitted model. One model has none."
                 )
             return codes, _checks.check_rows("predict_proba of the estimator", output.probability)
         if self.name == "zero_one":
@@ -347,7 +347,7 @@ def resolve_loss(
     # requirements of the loss on the estimator and the target
     if loss in PROBABILITY_LOSSES:
         if target.classes is None:
-            raise ValueError(f"{argument} needs a classifier; this estimator predicts numbers.")
+            raise ValueError(f"{argument} needs a classifier. This estimator predicts numbers.")
         if estimator is not None and not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"{argument} needs an estimator with predict_proba, which "
@@ -356,7 +356,7 @@ def resolve_loss(
         return Loss(loss, NAMED[loss], "predict_proba")
     if loss != "zero_one" and target.y.dtype.kind not in "fiu":
         raise ValueError(
-            f"{argument} needs numbers in y, got dtype {target.y.dtype}; classes need a classifier."
+            f"{argument} needs numbers in y, got dtype {target.y.dtype}. Classes need a classifier."
         )
     return Loss(loss, NAMED[loss])
 
@@ -387,7 +387,7 @@ def resolve_output_loss(loss: str | None, target: Target) -> Loss:
 
 
 def losses_by_output(loss: Loss, target: Target) -> dict[str, Loss]:
-    """Return the loss of each output by name; empty for a user's function of all outputs."""
+    """Return the loss of each output by name, empty for a user's function of all outputs."""
     if loss.name not in {**LOSSES_OF_LABELS, **LOSSES_OF_OUTPUTS}:
         return {}
     name = "zero_one" if target.output_classes else loss.name
@@ -408,13 +408,13 @@ def judge_output(
 
 
 def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
-    """Return the weighted mean loss of test samples; raise if all weights are 0."""
+    """Return the weighted mean loss of test samples. Raise if all weights are 0."""
     if weights is None:
         return float(losses.mean())
     largest = weights.max()
     if largest == 0:
         raise ValueError(
-            "sample_weight must be positive for a sample that cv tests; it is 0 for all of them."
+            "sample_weight must be positive for a sample that cv tests. It is 0 for all of them."
         )
     return float(np.average(losses, weights=weights / largest))
 
@@ -444,7 +444,7 @@ class Inputs:
     target : Target
         Labels or numbers, and the groups of the samples.
     losses : tuple of Loss
-        Losses to compute from the fits; methods use the first. Empty if no loss is needed.
+        Losses to compute from the fits. Methods use the first. Empty if no loss is needed.
     weight : ndarray of shape (n_samples,) or None
         Sample weights of fits and of means of losses, as passed by the user.
     params : dict or None
@@ -475,7 +475,7 @@ class Inputs:
 
     @property
     def groups(self) -> np.ndarray | None:
-        """Group of each sample; None if samples are independent."""
+        """Group of each sample, or None if samples are independent."""
         return self.target.groups
 
     @property
@@ -485,12 +485,12 @@ class Inputs:
 
     @cached_property
     def units(self) -> SamplingUnits:
-        """Sampling units, held out together: by default the groups, or the samples."""
+        """Sampling units, held out together, by default the groups, or the samples."""
         return self.counted or units_of(self.target, self.groups)
 
     @property
     def kept_together(self) -> np.ndarray | None:
-        """Unit of each sample; None if samples are independent."""
+        """Unit of each sample, or None if samples are independent."""
         if self.counted is not None and self.counted.kind is UnitKind.FOLD:
             return self.counted.unit
         return None if self.groups is None else units_of(self.target, self.groups).unit
@@ -510,7 +510,7 @@ class Inputs:
 
     @property
     def loss_methods(self) -> tuple[str, ...]:
-        """Prediction methods required by the losses; always includes `predict`."""
+        """Prediction methods required by the losses, which always include `predict`."""
         others = {loss.response for loss in self.losses} - {"predict"}
         return ("predict", *sorted(others))
 
@@ -524,7 +524,7 @@ class Inputs:
 
     @property
     def run_options(self) -> dict[str, Any]:
-        """Options of the jobs: workers, progress and cache."""
+        """Options of the jobs, that is, workers, progress and cache."""
         return {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
 
     @property
@@ -582,7 +582,7 @@ def validate_inputs(
     for step, part in find_biased(estimator):
         _checks.warn_user(
             f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "
-            "has seen the labels of all samples, so this attribute may be far too low. Put the "
+            "has seen the labels of all samples, so this error may be far too low. Put the "
             "step inside: PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
             "CV2FeatureSelectionPipeline(selector)."
         )
@@ -656,13 +656,13 @@ OF_SELECTOR.add(caller="fit", callee="fit").add(caller="transform", callee="tran
 
 
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
-    """Return checked sample weights; raise if no fit accepts them or `params` has others."""
+    """Return checked sample weights. Raise if no fit accepts them or `params` has others."""
     check_takes_weights(estimator)
     # weights may come from one argument only
     weights = _checks.check_weights("sample_weight", sample_weight, n_samples)
     twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
     if twice:
-        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be given.")
+        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be passed.")
     return weights
 
 
@@ -706,7 +706,7 @@ def list_receivers(estimator: Any, prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def takes_weights(estimator: Any) -> bool:
-    """Whether `fit` has `sample_weight`; some ensembles have it among other arguments."""
+    """Whether `fit` has `sample_weight`. Some ensembles have it among other arguments."""
     return has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, ENSEMBLES)
 
 
@@ -739,7 +739,7 @@ def check_takes_weights(estimator: Any) -> None:
         if not consumes(estimator, "sample_weight"):
             raise TypeError(
                 "estimator must request sample_weight by set_fit_request if metadata routing is "
-                f"enabled; no part of {type(estimator).__name__} does."
+                f"enabled. No part of {type(estimator).__name__} does."
             )
         return
     # follow pipelines and wrappers to the estimator that is fitted last
@@ -785,7 +785,7 @@ def drop_unweighted(
         if not all(part.size for fold in cv for part in fold):
             raise ValueError(
                 "sample_weight must be positive for a training sample and a test sample of "
-                "each fold; it is 0 for all samples of a part of a fold."
+                "each fold. It is 0 for all samples of a part of a fold."
             )
     kept = None if groups is None else groups[rows]
     return safe_indexing(X, rows), y[rows], weights[rows], kept, cv
@@ -818,8 +818,8 @@ def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, 
     unknown = sorted(metadata.keys() - {"sample_weight", "groups"})
     if unknown:
         raise TypeError(
-            f"{type(router).__name__}.fit got an unexpected argument {unknown[0]!r}; other "
-            "arguments than sample_weight and groups need "
+            f"{type(router).__name__}.fit got an unexpected argument {unknown[0]!r}. Arguments "
+            "besides sample_weight and groups need "
             "sklearn.set_config(enable_metadata_routing=True) and a part that requests them."
         )
     return {
@@ -888,24 +888,52 @@ def fit_arguments(
 ) -> dict[str, Any]:
     """Return the keyword arguments of a fit to some rows of `X` with these weights.
 
-    `groups` and `params` cover all samples; `params`, from the user, override the rest.
+    `groups` and `params` cover all samples. `params`, from the user, override the rest.
     """
     # weights are already selected by row; groups and params are not
     arguments = {**group_parameters(estimator, groups), **(params or {})}
     return {**weight_parameters(estimator, weights), **params_of_rows(X, arguments, rows)}
 
 
+MAX_MEAN_COUNT = 10
+"""Whole-number weights of a larger mean, such as those of a survey, are not repeated rows."""
+
+
+def find_unweighted(steps: Any, weights: np.ndarray) -> list[Any]:
+    """Return the steps whose fit accepts no weights, none if the weights are equal."""
+    if np.ptp(weights) == 0:
+        return []
+    parts = [step for _, step in list_receivers(steps) if not isinstance(step, Pipeline)]
+    # under metadata routing, a part that gets no weights has refused them
+    return [
+        step
+        for step in parts
+        if hasattr(step, "fit") and not (is_routed(step) or weight_parameters(step, weights))
+    ]
+
+
+def repeat_rows(steps: Any, X: Any, metadata: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the rows to fit and their arguments. Warn if weights cannot reach a step.
+
+    Ensembles pass the counts of a bootstrap sample as weights. If a step accepts no weights, each
+    row is repeated as often as its count, and the fit needs no weights.
+    """
+    weights = metadata.get("sample_weight")
+    if weights is None or not find_unweighted(steps, weights):
+        return slice(None), metadata
+    if weights.mean() > MAX_MEAN_COUNT or np.any(weights % 1):
+        warn_unweighted(steps, weights)
+        return slice(None), metadata
+    rows = np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+    others = {name: value for name, value in metadata.items() if name != "sample_weight"}
+    return rows, params_of_rows(X, others, rows)
+
+
 def warn_unweighted(steps: Any, weights: np.ndarray) -> None:
     """Warn if unequal weights do not reach a selector or another step that uses the labels."""
-    if np.ptp(weights) == 0:
-        return
-    for _, step in list_receivers(steps):
-        if isinstance(step, Pipeline) or not uses_labels(step):
-            continue
-        # under metadata routing, a part that gets no weights has refused them
-        if not (is_routed(step) or weight_parameters(step, weights)):
-            name = type(step).__name__
+    for step in find_unweighted(steps, weights):
+        if uses_labels(step):
             _checks.warn_user(
-                f"sample_weight does not reach {name}, whose fit does not accept it: features are "
-                "selected without weights."
+                f"sample_weight does not reach {type(step).__name__}, whose fit does not accept "
+                "it, so features are selected without weights."
             )

@@ -156,7 +156,7 @@ class Jobs:
         return iter(parallel(calls))
 
     def _open(self, given: JobList) -> Batch:
-        """Return a batch with its stored results; an unreadable result is computed again."""
+        """Return a batch with its stored results. An unreadable result is computed again."""
         jobs: Any = [given] if self.blocks else given
         batch = Batch(given, jobs, [None] * len(jobs), [], deque(range(len(jobs))))
         if self.results is None:
@@ -192,7 +192,7 @@ class Batch(NamedTuple):
 
 
 def list_jobs(batch: Batch, waiting: deque[Batch], source: Iterator[Batch]) -> Iterator[Any]:
-    """Yield the jobs left to do; joblib pulls them, and thereby opens the next batches."""
+    """Yield the jobs left to do. Joblib pulls them, and thereby opens the next batches."""
     while batch.left:
         yield from [batch.jobs[at] for at in batch.left]
         following = next(source, None)
@@ -221,7 +221,7 @@ def run_job(function: Callable[[Any], Any], job: Any) -> tuple[Any, list[CaughtW
 
 
 class Tally:
-    """Counts the warnings of jobs; warnings that differ only in numbers are counted together."""
+    """Counts the warnings of jobs. Warnings that differ only in numbers are counted together."""
 
     def __init__(self) -> None:
         self.first: dict[tuple[type[Warning], str], CaughtWarning] = {}
@@ -268,7 +268,7 @@ def tallied_warnings() -> Iterator[None]:
 
 
 class Calls:
-    """Iterator over the calls for joblib; an error ends it and is stored.
+    """Iterator over the calls for joblib. An error ends it and is stored.
 
     Some backends consume it in other threads, where the error would be lost.
     """
@@ -311,8 +311,8 @@ class SharedFunction:
 class StoredResults:
     """Stored results of the jobs of one function, by joblib's hashes of the function and the job.
 
-    The function contains the estimator and the data; it is hashed once. joblib knows functions and
-    classes by their names: after a change of their source the folder must be deleted.
+    The function contains the estimator and the data. It is hashed once. joblib knows functions and
+    classes by their names. After a change of their source the folder must be deleted.
     """
 
     def __init__(self, memory: Any, function: Callable[[Any], Any]) -> None:
@@ -323,8 +323,8 @@ class StoredResults:
             self._function = joblib.hash((versions, function), coerce_mmap=True)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise TypeError(
-                "memory needs an estimator, scoring and data that can be pickled, so no lambda: "
-                f"{error}"
+                "memory needs an estimator, a scoring and data that can be pickled, without lambda "
+                f"functions: {error}"
             ) from error
         self._lock = Lock()  # threads of workers read results that the main thread writes
 
@@ -337,7 +337,7 @@ class StoredResults:
         self.get(key, lambda: value)
 
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Return a result; compute and store it if there is no readable one."""
+        """Return a result. Compute and store it if there is no readable one."""
         with self._lock:
             return self._memory(compute, self._function, key)
 

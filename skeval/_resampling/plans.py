@@ -1,4 +1,4 @@
-"""Resampling plans: training weights, test masks and labels of each fit, in blocks.
+"""Resampling plans, with training weights, test masks and labels of each fit, in blocks.
 
 The classes come first, then the plans of folds, subsamples and resamples, and the splits of an
 argument `cv`. Integers are pickled in the smallest type that represents them.
@@ -50,19 +50,19 @@ from skeval.utils._checks import (
 )
 
 BLOCK_ELEMENTS = 2**22
-"""Elements of a (fits, n_samples) array in one block: 32 MB of float64."""
+"""Elements of a (fits, n_samples) array in one block, 32 MB of float64."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Fit:
-    """One fit of a plan: a row of each array of its block.
+    """One fit of a plan, with a row of each array of its block.
 
     Attributes
     ----------
     train, test, order : ndarray of shape (n_samples,)
         As in `PlanBlock`.
     rows : ndarray or None
-        Training samples in the order of the splitter; None if it is ascending.
+        Training samples in the order of the splitter, or None if it is ascending.
     """
 
     train: np.ndarray
@@ -92,25 +92,25 @@ class Fit:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """Weights of the training rows; None if `train` contains numbers of copies."""
+        """Weights of the training rows, or None if `train` contains numbers of copies."""
         return self.train[self.training_rows] if self.is_weighted else None
 
 
 @dataclass(frozen=True, eq=False)
 class PlanBlock:
-    """Consecutive fits of a plan; its items are single fits.
+    """Consecutive fits of a plan. Its items are single fits.
 
     Attributes
     ----------
     train : ndarray of shape (n_fits, n_samples)
-        Integers are numbers of copies of a sample in the training set; floats are sample weights.
+        Integers are numbers of copies of a sample in the training set. Floats are sample weights.
         Samples with 0 are not in the training set.
     test : bool ndarray of shape (n_fits, n_samples)
         Test samples.
     order : int ndarray of shape (n_fits, n_samples) or None
-        Fit `r` is trained and tested with the labels ``y[order[r]]``; None leaves `y` as it is.
+        Fit `r` is trained and tested with the labels ``y[order[r]]``. If None, `y` is unchanged.
     rows : sequence of (ndarray or None), or None
-        Training samples of each fit in the order of the splitter; None if it is ascending.
+        Training samples of each fit in the order of the splitter, or None if it is ascending.
     n_redrawn : int
         Number of degenerate draws that were drawn again.
     """
@@ -161,14 +161,14 @@ class ResamplingPlan:
         ``draw(r)`` returns the `PlanBlock` of draw `r`, the same in every call. All random
         numbers of a resampling are drawn here, in the calling process.
     fits_per_draw : int
-        Number of fits in each draw: 1, or the number of folds that cross it.
+        Number of fits in each draw, 1, or the number of folds that cross it.
     weighted : bool
         Whether `train` contains the sample weights, so that none are added to the fits.
     single_fits : bool
-        Whether each fit counts by itself, as a fold does: it is yielded as soon as it is done, its
+        Whether each fit counts by itself, as a fold does. It is yielded as soon as it is done, its
         training set must have two classes, and sample weights are put into `train`.
     n_folds : int
-        Number of fits of a repeat; 0 means `fits_per_draw`.
+        Number of fits of a repeat. 0 means `fits_per_draw`.
     """
 
     n_samples: int
@@ -219,7 +219,7 @@ class ResamplingPlan:
     def blocks(self, max_fits: int | None = None, first: int | None = None) -> Iterator[PlanBlock]:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
 
-        The first block has at most `first` repetitions; each further block is as large as all
+        The first block has at most `first` repetitions. Each further block is as large as all
         blocks before it. A plan of a single block is drawn once, even if it is iterated again.
         """
         # whole repetitions in a block of bounded memory
@@ -256,7 +256,7 @@ def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
 
 
 def whole_plan(n_samples: int) -> ResamplingPlan:
-    """Train on all samples once, test on all of them: resubstitution."""
+    """Train on all samples once, test on all of them, resubstitution."""
     everything = PlanBlock(np.ones((1, n_samples), dtype=np.intp), np.ones((1, n_samples), bool))
     return ResamplingPlan(n_samples, 1, lambda _: everything)
 
@@ -293,10 +293,10 @@ def bootstrap_plan(
             if not is_degenerate(counts, codes):
                 return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
         if codes is None or classes is None:
-            raise ValueError(f"y has too few samples: {MAX_TRIES} resamples left none out.")
+            raise ValueError(f"y has too few samples: {MAX_TRIES} resamples contained all of them.")
         sizes = np.bincount(codes)
         raise ValueError(
-            f"no resample with two classes and a sample left out in {MAX_TRIES} tries: class "
+            f"none of {MAX_TRIES} resamples has two classes and leaves a sample out: class "
             f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()} of {sizes.sum()} samples."
         )
 
@@ -306,7 +306,7 @@ def bootstrap_plan(
 def plan_resamples(
     indices: Any, units: DrawingUnits, codes: np.ndarray | None = None
 ) -> ResamplingPlan:
-    """Train on the user's resamples: rows of sample indices, which must draw whole groups."""
+    """Train on the user's resamples, rows of sample indices, which must draw whole groups."""
     # rows of valid sample indices
     indices, n_samples = np.asarray(indices), len(units.unit)
     if indices.ndim != 2 or indices.shape[1] != n_samples or not len(indices):
@@ -321,15 +321,15 @@ def plan_resamples(
         counts = np.bincount(drawn, minlength=n_samples)
         if np.any(counts != counts[first]):
             raise ValueError(
-                "indices must draw whole groups if groups are given, all their samples equally "
-                f"often; row {row} does not."
+                "indices must draw whole groups if groups are passed, each sample equally often. "
+                f"Row {row} does not."
             )
 
     def draw(row: int) -> PlanBlock:
         counts = np.bincount(indices[row], minlength=n_samples)
         if is_degenerate(counts, codes):
             raise ValueError(
-                f"indices row {row} must leave a sample out and contain two classes; it does not."
+                f"indices row {row} must leave a sample out and contain two classes. It does not."
             )
         return PlanBlock(counts[None], counts[None] == 0, rows=[indices[row]])
 
@@ -464,7 +464,7 @@ def deal_folds(
 
 
 def list_left_out(n_folds: int, *, nested: bool) -> list[tuple[int, ...]]:
-    """Return the folds that each fit of a repeat leaves out: one, and if `nested` also two."""
+    """Return the folds that each fit of a repeat leaves out, one, and if `nested` also two."""
     left_out: list[tuple[int, ...]] = [(k,) for k in range(n_folds)]
     return left_out + list(combinations(range(n_folds), 2)) if nested else left_out
 
@@ -472,7 +472,7 @@ def list_left_out(n_folds: int, *, nested: bool) -> list[tuple[int, ...]]:
 def repeated_folds(
     units: SamplingUnits, n_folds: int, n_repeats: int, root: SeedSequence, *, nested: bool = False
 ) -> ResamplingPlan:
-    """Leave out each fold of each repeat; if `nested`, also each pair of folds.
+    """Leave out each fold of each repeat, and each pair of folds if `nested`.
 
     A fit without the folds k and l is used for both orders of nesting, l within k and k within l.
     """
@@ -542,7 +542,7 @@ class StratifiedDealer:
         again = not self.shuffle or isinstance(self.random_state, Integral)
         if again and appearance.tobytes() in self._dealt:
             return self._dealt[appearance.tobytes()]
-        # every n_folds-th sample of the sorted labels decides the share of a class in each fold
+        # every n_folds-th sample of the sorted labels decides the fraction of a class in each fold
         ranked = np.repeat(np.arange(len(appearance)), self.sizes[appearance])
         shares = [np.bincount(ranked[i :: self.n_folds]) for i in range(self.n_folds)]
         rng = check_random_state(self.random_state) if self.shuffle else None
@@ -597,9 +597,9 @@ def make_permutation_plan(
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
             raise ValueError(
-                "cv keeps the order of the samples, whose labels are not exchangeable: use "
-                "exchange='blocks', 'rotations' if the series of labels is stationary, or "
-                "permutations= of your own."
+                "cv keeps the order of the samples, so their labels are not exchangeable. Use "
+                "exchange='blocks', 'rotations' if the series of labels is stationary, or your own "
+                "permutations=."
             )
     unpermuted = np.arange(len(target))
     n_folds = splitter.get_n_splits(X, target.y, groups)
@@ -650,7 +650,7 @@ def resolve_folds(
 def split_samples(
     splitter: Any, X: Any, target: Target, groups: Any
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the (train, test) indices of each fold; raise if a fold splits a group."""
+    """Yield the (train, test) indices of each fold. Raise if a fold splits a group."""
     n = len(target)
     for fold, (train, test) in enumerate(_split_quietly(splitter, X, target.y, groups)):
         train, test = fold_indices(n, "train", train), fold_indices(n, "test", test)
@@ -668,12 +668,12 @@ def check_whole_groups(fold: int, train: np.ndarray, test: np.ndarray, groups: A
         raise ValueError(
             f"cv must not split groups: group {split[0]!s} has samples in both the training set "
             f"and the test set of fold {fold}. Use a number of folds (cv=5), GroupKFold or "
-            "StratifiedGroupKFold; leave out groups= only if its samples are independent."
+            "StratifiedGroupKFold. Leave out groups= only if its samples are independent."
         )
 
 
 def _split_quietly(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the folds without the warning that groups are ignored: `split_samples` checks them."""
+    """Yield the folds without the warning that groups are ignored."""
     splits = None
     while True:
         with ignored_warnings(UserWarning, "The groups parameter is ignored"):
@@ -685,7 +685,7 @@ def _split_quietly(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple
 
 
 def check_repeats(cv: Any, n_repeats: int) -> int:
-    """Return the number of repeats; raise if `cv` cannot be shuffled again."""
+    """Return the number of repeats. Raise if `cv` cannot be shuffled again."""
     n_repeats = check_count("n_repeats", n_repeats)
     if n_repeats > 1 and not isinstance(cv, Integral):
         raise ValueError(f"n_repeats={n_repeats} needs cv to be a number of folds, got {cv!r}.")
@@ -707,7 +707,7 @@ def draw_repeats(
 ) -> tuple[list[tuple[np.ndarray, np.ndarray]], list[int]]:
     """Return the folds of all repeats, without identical repeats, and the repeat of each fold.
 
-    Folds of one group or sample each are always the same; repeats would count as new evidence.
+    Folds of one group or sample each are always the same. Repeats would count as new evidence.
     """
     # each repeat shuffles its folds with a seed of its own
     root, seen = root_seed(random_state), set()
@@ -733,7 +733,7 @@ def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -
 
 
 def _follows(train: Any, test: Any) -> bool:
-    """Whether the test rows come after the training rows; False if they are not row indices."""
+    """Whether all test rows are indices after all training rows."""
     parts = [np.asarray(part) for part in (train, test)]
     before, after = (np.flatnonzero(part) if part.dtype.kind == "b" else part for part in parts)
     if not all(part.size and part.dtype.kind in "iu" for part in (before, after)):
@@ -778,7 +778,7 @@ def seed_splitter(splitter: Any, root: SeedSequence, draw: int = 0) -> Any:
 def part_repeats(tests: Sequence[np.ndarray], n_samples: int) -> list[Sequence[np.ndarray]] | None:
     """Return the test sets of each repeat, or None if the splits are not repeats.
 
-    The test sets of a repeat have no sample in common; every repeat has the same number of test
+    The test sets of a repeat have no sample in common. Every repeat has the same number of test
     sets and the same samples.
     """
     # the first repeat ends where a sample is tested again
@@ -820,7 +820,7 @@ def folds_for(n_samples: int) -> int:
 
 
 def default_folds(target: Target, groups: Any) -> int:
-    """Return the number of folds for ``cv=None``: 10, or the largest possible number.
+    """Return the number of folds for ``cv=None``, 10, or the largest possible number.
 
     The largest class must have at least this number of members, or groups. Ten groups with one
     class each, five of each class, give five folds, since each of ten folds would lack one class.
@@ -842,7 +842,7 @@ def limit_folds(cv: Any, codes: np.ndarray) -> Any:
     smallest = int(np.bincount(codes).min())
     if cv <= smallest or smallest < 2:
         return cv
-    warn_user(f"cv={cv} exceeds the {smallest} members of a class: {smallest} folds are made.")
+    warn_user(f"cv={cv} exceeds the {smallest} members of a class, so {smallest} folds are used.")
     return smallest
 
 
@@ -919,7 +919,7 @@ class GroupedSeriesSplit(TimeSeriesSplit):
             kept = train[~np.isin(groups[train], groups[test])]
             if not kept.size:
                 raise ValueError(
-                    f"cv must train on groups outside its test set; all groups before fold {fold} "
+                    f"cv must train on groups outside its test set. All groups before fold {fold} "
                     "are also tested in it. Use fewer or shorter test sets, or groups that end."
                 )
             yield kept, test
@@ -945,8 +945,8 @@ def make_splitter(
     n = np.bincount(target.codes).max()
     if n < n_folds:
         raise ValueError(
-            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has {n}; "
-            "use fewer folds, or LeaveOneOut()."
+            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has {n}. "
+            "Use fewer folds, or LeaveOneOut()."
         )
     # classes are spread over the folds
     splitter = StratifiedKFold if groups is None else FilledGroupFolds

@@ -30,9 +30,9 @@ class Predictions:
     weight : ndarray of shape (n_samples,)
         Weights of the samples.
     row, repeat, fold : int ndarray of shape (n_predictions,)
-        Sample, repeat, and fold of the repeat; all count from 0.
+        Sample, repeat, and fold of the repeat, all counted from 0.
     predicted : ndarray of shape (n_predictions,)
-        Class codes, or numbers; nan if there are scores only.
+        Class codes, or numbers, or nan if there are scores only.
     loss : ndarray of shape (n_predictions,)
         Loss of each prediction.
     response : ndarray of shape (n_predictions, n_classes) or (n_predictions,), or None
@@ -49,7 +49,7 @@ class Predictions:
         Mean squared deviation of the mean loss from the risk, relative to the variance for
         independent losses.
     n_fits : int
-        Number of fits, including failed ones; 0 for predictions from the user.
+        Number of fits, including failed ones, or 0 for predictions from the user.
     decision : ndarray of shape (n_predictions,), or None
         Decision values of two classes, which rank them, as in scikit-learn.
     seconds : ndarray of shape (n_fits, 2), or None
@@ -103,7 +103,7 @@ class Predictions:
 
     @cached_property
     def group(self) -> np.ndarray | None:
-        """Group of the sample of each prediction; None if samples are independent."""
+        """Group of the sample of each prediction, or None if samples are independent."""
         cases = self.cases
         if not cases.clustered:
             return None
@@ -151,7 +151,7 @@ class Predictions:
         return ((np.bincount(fit, varied) == 0) & (sizes > 1))[has_rows]
 
     def rank(self, code: int) -> CurveSample | None:
-        """Return the scores of a class against all others; None if either is empty."""
+        """Return the scores of a class against all others, or None if either is empty."""
         scores, positive = self.class_scores, self.look_up(self.target.codes) == code
         if scores is None or positive.all() or not positive.any():
             return None

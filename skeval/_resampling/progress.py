@@ -1,4 +1,4 @@
-"""Progress of the fits: the line of a command, a bar of tqdm, and scikit-learn's callbacks.
+"""Progress of the fits, the line of a command, a bar of tqdm, and scikit-learn's callbacks.
 
 After an error, a display shows nothing more, and the run continues. Callbacks (from scikit-learn
 1.9) belong to the current fit. The command line imports this module first, so it imports nothing
@@ -31,7 +31,7 @@ def write_seconds(seconds: float) -> str:
 
 
 def tell(line: str) -> None:
-    """Write a permanent line; nothing if standard error is closed."""
+    """Write a permanent line, or nothing if standard error is closed."""
     Progress().write(f"{line}\n")
 
 
@@ -72,7 +72,7 @@ class Progress:
         self.n_done, self.total = 0, total
 
     def update(self, n_more: int) -> None:
-        """Count fits that are done; write a line if one is due."""
+        """Count fits that are done. Write a line if one is due."""
         self.n_done += n_more
         now = monotonic()
         if self.start is None or now < self.due:
@@ -133,7 +133,7 @@ def begin_step(name: str, verbose: int) -> None:
 
 
 def show_estimate(write: Callable[[], str]) -> None:
-    """Show a preliminary result; `write` is called only if there is a display."""
+    """Show a preliminary result. `write` is called only if there is a display."""
     progress, bar = displayed.get(), bar_shown.get()
     with suppress(Exception):  # a display that fails must not end the fits
         if progress is not None:
@@ -154,7 +154,7 @@ def ignore_errors(function: Callable[..., object]) -> Callable[..., None]:
 
 @contextmanager
 def show_bar(total: int) -> Iterator[Advance]:
-    """Show a bar of tqdm, or a line if it is not installed; yield what receives finished fits."""
+    """Show a bar of tqdm, or a line if it is not installed. Yield what receives finished fits."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

@@ -1,7 +1,7 @@
 """Targets, their sampling units, and statistics on resamples of the units.
 
 A target has the labels or numbers of the samples, their classes and their groups. Sampling units
-are samples, groups or blocks of time; they are held out, resampled and counted as a whole.
+are samples, groups or blocks of time. They are held out, resampled and counted as a whole.
 """
 
 from __future__ import annotations
@@ -44,19 +44,20 @@ class Target:
     y : ndarray of shape (n_samples,)
         Labels or numbers.
     classes : ndarray of shape (n_classes,) or None
-        The sorted labels; None for regression.
+        The sorted labels, or None for regression.
     codes : ndarray of shape (n_samples,)
-        Positions in `classes`; `y` itself for regression.
+        Positions in `classes`, or `y` itself for regression.
     given : ndarray or Series of shape (n_samples,)
-        Target for the estimator: the Series of the user with its index and dtype, otherwise `y`.
+        Target for the estimator, which is the Series of the user with its index and dtype,
+        otherwise `y`.
     groups : ndarray of shape (n_samples,) or None
         Groups of the samples, also for estimators that split by groups in their `fit`.
     outputs : tuple of str
-        Names of the columns; empty for a single output.
+        Names of the columns, empty for a single output.
     output_classes : tuple of ndarray
-        The sorted labels of each column; empty for numbers and for a single output.
+        The sorted labels of each column, empty for numbers and for a single output.
     positive : int or None
-        Position of the positive of two classes; None means the rarer class.
+        Position of the positive of two classes. None means the rarer class.
     """
 
     y: np.ndarray
@@ -77,12 +78,12 @@ class Target:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 for regression."""
+        """Number of classes, or 0 for regression."""
         return 0 if self.classes is None else len(self.classes)
 
     @property
     def positive_code(self) -> int:
-        """Position of the positive of two classes: the second if both are equally frequent."""
+        """Position of the positive of two classes, the second if both are equally frequent."""
         if self.positive is not None or self.n_classes != 2:
             return 1 if self.positive is None else self.positive
         sizes = np.bincount(self.codes, minlength=2)
@@ -99,7 +100,7 @@ class Target:
         return replace(self, positive=classes.index(pos_label))
 
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
-        """Return the predictions of some samples: labels as codes, numbers as they are."""
+        """Return the predictions of some samples, labels as codes, numbers as they are."""
         predicted = np.asarray(predicted)
         shape = (n_tested, len(self.outputs)) if self.outputs else (n_tested,)
         if len(self.outputs) == 1 and predicted.ndim == 1:
@@ -185,7 +186,7 @@ def validate_data(
     several: bool = False,
     name: str = "estimator",
 ) -> tuple[Any, Target, Any]:
-    """Check estimator, X, y and groups; return indexable X, the target and the groups.
+    """Check estimator, X, y and groups, and return indexable X, the target and the groups.
 
     A target with several outputs is accepted if `several` is true. Errors call the estimator by the
     `name` of its argument.
@@ -216,7 +217,7 @@ def validate_data(
         and len(np.unique(values)) < len(values)
     ):
         raise ValueError(
-            "groups must name what samples share, such as the patient; they are the values of y."
+            "groups must be something that samples share, such as the patient, but they equal y."
         )
     # make X indexable; the estimator itself checks its values
     refuse_mask("X", X)
@@ -269,7 +270,7 @@ def read_series(given: Any, y: np.ndarray) -> Any:
 
 
 def permute_labels(y: Any, order: np.ndarray | None) -> Any:
-    """Return labels in another order; the index of a Series, which names the samples, stays."""
+    """Return labels in another order. The index of a Series, which names the samples, stays."""
     if order is None:
         return y
     labels = safe_indexing(y, order)
@@ -294,16 +295,17 @@ class SamplingUnits:
     unit : int ndarray of shape (n_samples,)
         Unit of each sample, numbered from 0 in the order of their first samples.
     stratum : int ndarray of shape (n_units,)
-        Class of each unit (of a group, its most frequent one), numbered like units; 0 for numbers.
+        Class of each unit (of a group, its most frequent one), numbered like units, or 0 for
+        numbers.
     clustered : bool
         Whether several losses of a unit are counted together.
     kind : UnitKind
         A unit of kind FOLD is a set of samples that no fold from the user splits. A unit of kind
         SAMPLE is a sample, or its predictions by several models.
     crossed : int ndarray of shape (n_samples, n_kinds) or None
-        Crossed groups, a column for each kind; the units are the groups of the smallest kind.
+        Crossed groups, a column for each kind. The units are the groups of the smallest kind.
     shares : ndarray of shape (n_units, n_labels) or None
-        Share of samples with each label in each unit, which folds balance; None for one target.
+        Share of samples with each label in each unit, which folds balance, or None for one target.
     """
 
     unit: np.ndarray
@@ -389,7 +391,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
 def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
     """Return a fold for each row of labels, balanced label by label, the rarest first.
 
-    This is iterative stratification [1]_: a row with the label goes to the fold that lacks most of
+    This is iterative stratification [1]_. A row with the label goes to the fold that lacks most of
     this label, then most rows. The sizes of the folds differ by at most one.
 
     References
@@ -414,7 +416,7 @@ def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> n
 
 
 def find_rarest_labels(codes: np.ndarray) -> np.ndarray:
-    """Return the rarest label that each sample has, as a number; 0 for a sample without any.
+    """Return the rarest label that each sample has, as a number, or 0 for a sample without any.
 
     Folds stratified by it balance the labels, the rarest first.
     """
@@ -441,7 +443,7 @@ def number_by_appearance(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class DrawingUnits:
-    """Units that a bootstrap draws: samples or groups, overall or within strata.
+    """Units that a bootstrap draws, that is, samples or groups, overall or within strata.
 
     Attributes
     ----------
@@ -450,7 +452,7 @@ class DrawingUnits:
     strata : tuple of int ndarray
         The units of each stratum.
     n_groups : int or None
-        Number of groups; None if units are samples.
+        Number of groups, or None if units are samples.
     crossed : tuple of DrawingUnits
         Groups of the other kinds, which have more groups.
     """
@@ -462,7 +464,7 @@ class DrawingUnits:
 
     @property
     def codes(self) -> NDArray[np.intp]:
-        """Group of each sample; for crossed groups a column for each kind."""
+        """Group of each sample, or a column for each kind of crossed groups."""
         if not self.crossed:
             return self.unit
         return np.column_stack([self.unit, *(units.unit for units in self.crossed)])
@@ -515,7 +517,7 @@ class ExchangedUnits(DrawingUnits):
 def drawing_units(
     n_samples: int, codes: np.ndarray | None, groups: Any, *, crossed: bool = False
 ) -> DrawingUnits:
-    """Return the units of a bootstrap: samples, samples within classes (`codes`), or groups.
+    """Return the samples (of each class if `codes`) or groups that a bootstrap draws.
 
     Groups may be `crossed` if no model is trained on the resamples.
     """
@@ -596,8 +598,8 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
     n_undefined = sum(int(np.isnan(stratum).sum()) for stratum in values)
     if n_undefined:
         warn_undefined(
-            f"The metric is undefined without {n_undefined} of {units.n_units} samples or groups, "
-            "which are left out of the acceleration of BCa."
+            f"BCa: the metric is undefined if one of {n_undefined} of the {units.n_units} samples "
+            "or groups is removed. They are ignored in the acceleration."
         )
     return [stratum[np.isfinite(stratum)] for stratum in values if np.isfinite(stratum).any()]
 

@@ -1,6 +1,6 @@
 """Batches of SVMs whose problems share a few Gram matrices.
 
-Operator splitting on one matrix approaches all solutions: a step is one product with a matrix that
+Operator splitting on one matrix approaches all solutions. A step is one product with a matrix that
 all problems share, and a clip to the boxes (alternating directions, Boyd et al. 2011,
 doi:10.1561/2200000016). Labels and boxes differ between the problems. The iterates are not exact,
 but they show which samples are at a bound. From these sets, active sets solve each problem exactly
@@ -49,7 +49,7 @@ class Kernels:
     which: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        """Return positions in `problems`: one array for each matrix, or one if few share any."""
+        """Return positions in `problems`, one array for each matrix, or one if few share any."""
         which = self.which[problems]
         numbers = np.unique(which)
         if _SHARING * len(numbers) > len(problems):
@@ -216,7 +216,7 @@ class SplitPoint(ProblemRows):
 
     @property
     def fraction(self) -> np.ndarray:
-        """Return alpha / C (B, n); the bounds are 0 and 1."""
+        """Return alpha / C (B, n). The bounds are 0 and 1."""
         width = self.high - self.low
         return np.divide(np.abs(self.beta), width, out=np.zeros(width.shape), where=width > 0)
 
@@ -249,7 +249,7 @@ class Splitting:
         return SplitPoint(zeros, zeros.copy(), low, high, signs.astype(np.float32))
 
     def steps(self, point: SplitPoint, penalty: float, n_steps: int) -> float:
-        """Advance a point in place; return the penalty of the next steps."""
+        """Advance a point in place, and return the penalty of the next steps."""
         step = self._map(penalty)
         for _ in range(n_steps):
             last = point.beta

@@ -33,7 +33,7 @@ class Solutions(NamedTuple):
     ----------
     values : ndarray of shape (n_fits, n_targets, n_tested)
     noise : ndarray of shape (n_fits,)
-        Magnitude of the rounding errors in the values for targets of size 1; inf or nan if the
+        Magnitude of the rounding errors in the values for targets of size 1, inf or nan if the
         equations are singular.
     inverse : ndarray of shape (n_fits,)
         Magnitude of the largest eigenvalue of the inverse matrix of the equations.
@@ -71,7 +71,7 @@ class PenalizedSquares:
         self._probes = np.where(places < 0.5, 1.0, -1.0)
 
     def solve(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
-        """Return the predictions of fits; fit `f` has the targets `targets[of_fit[f]]`.
+        """Return the predictions of fits. Fit `f` has the targets `targets[of_fit[f]]`.
 
         `targets` has the shape (n_label_vectors, n_targets, n).
         """
@@ -239,7 +239,7 @@ def standardize_all(columns: np.ndarray) -> np.ndarray:
 
 
 def class_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return targets for codes (n_fits, m): 1 for samples of a class and -1 for all others.
+    """Return targets for codes (n_fits, m), 1 for samples of a class and -1 for all others.
 
     For two classes, the shape is (n_fits, m), and the class is the second. For more classes, the
     shape is (n_fits, n_classes, m).

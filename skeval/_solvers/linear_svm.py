@@ -109,7 +109,7 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
 def solve_gram_svms(
     K: np.ndarray, which: np.ndarray, signs: np.ndarray, box: np.ndarray
 ) -> BatchSolution:
-    """Solve SVMs on Gram matrices K (g, n, n); `which` (B,) is the index of the one of each."""
+    """Solve SVMs on Gram matrices K (g, n, n). `which` (B,) is the index of the one of each."""
     unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=1, axis2=2), axis=1))
     K, unit = K / unit[:, None, None], unit[which][:, None]
 
@@ -198,7 +198,7 @@ def _solve_on_grams(
 ) -> BatchSolution:
     """Solve problems on many features by active sets.
 
-    `system_of` returns the system of some problems; `same_gram` is true if they share one matrix.
+    `system_of` returns the system of some problems. `same_gram` is true if they share one matrix.
 
     If all problems have the same labels, the first guess are the sets for the mean box. Otherwise
     all samples are assumed to be on their margins.
@@ -258,7 +258,7 @@ def _solve_loosest(
 
 @dataclass(frozen=True)
 class Strip:
-    """Samples near their margins; the others are fixed at alpha = 0 or alpha = C.
+    """Samples near their margins. The others are fixed at alpha = 0 or alpha = C.
 
     Samples far outside of their margins have alpha = 0, samples far inside have alpha = C. A sample
     is fixed if it is far from its margin in all pilots. The other problems are solved on the

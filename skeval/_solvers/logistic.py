@@ -32,8 +32,8 @@ _TINY = 1e-300
 class LogisticSolution(NamedTuple):
     """Results of B fits over n samples.
 
-    decision (B, n, K): decision values; for two classes K = 1, the log odds of the second class.
-    reach (B, n): bounds on the changes of probabilities by gradients of size 1; solved (B,).
+    decision (B, n, K): decision values, for two classes (K = 1) the log odds of the second class.
+    reach (B, n): bounds on the changes of probabilities by gradients of size 1, solved (B,).
     """
 
     decision: np.ndarray

@@ -88,7 +88,7 @@ class Columns:
         of_fit: np.ndarray,
         splits: Splits,
     ) -> TestedScores:
-        """Return the scores of a classifier; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
+        """Return the scores of a classifier. Fit `f` has the codes (n,) `targets[of_fit[f]]`."""
         n, p = self.values.shape
         size = self.n_classes * (2 * p + n) + splits.tested.shape[1] * (2 * p + 1)
         if isinstance(rule, LinearGaussians):
@@ -278,7 +278,7 @@ class Inverse(NamedTuple):
     unit : ndarray of shape (..., p)
         Divisors of the columns.
     norm : ndarray of shape (...)
-        Upper bound on the eigenvalues of `matrices`; inf if there is no inverse.
+        Upper bound on the eigenvalues of `matrices`, or inf if there is no inverse.
     """
 
     matrices: np.ndarray
@@ -309,7 +309,7 @@ class LinearGaussians:
     shrinkage : float
         Weight of the scaled identity in the shrunk covariance within classes.
     tolerance : float
-        Smallest singular value that is kept; 0 keeps all.
+        Smallest singular value that is kept. 0 keeps all.
     divisor_offset : int
         Number subtracted from the sample size in the divisor of the scatter matrix.
     centered : bool

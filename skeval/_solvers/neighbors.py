@@ -30,7 +30,7 @@ class Votes(NamedTuple):
     Attributes
     ----------
     shares : ndarray of shape (n_fits, n_tested, n_classes)
-        Fraction of the votes for each class; for a numeric target one column with the mean.
+        Fraction of the votes for each class, or for a numeric target one column with the mean.
     certain : bool ndarray of shape (n_fits,)
         False if samples tied for the last neighbor have different targets.
     """
@@ -99,7 +99,7 @@ class SortedNeighbors:
         self._differences = np.empty((n_samples, 0, 0))
 
     def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:
-        """Return the votes, given labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
+        """Return the votes, given labels (n_fits, n), as codes, or numbers if `n_classes` is 0."""
         shape, k = splits.tested.shape, self.n_neighbors
         share = float((splits.weights != 0).mean())
         # mean plus seven standard deviations of the length that a vote needs

@@ -128,7 +128,7 @@ class FeatureSystem:
         return np.zeros((n_problems, self.Z.shape[-1] - 1))
 
     def moments(self, beta: np.ndarray) -> np.ndarray:
-        """Return sums over the samples weighted by beta (B, n); the last column is sum(beta)."""
+        """Return sums over the samples weighted by beta (B, n). The last column is sum(beta)."""
         total = beta @ self.Z  # eq. (2) of newton, left
         return total if self.pull is None else total + self.pull
 
@@ -142,7 +142,7 @@ class FeatureSystem:
 
     @property
     def rank(self) -> int:
-        """Maximum number of free samples, unless samples are repeated; eq. (10) of svm."""
+        """Maximum number of free samples, unless samples are repeated, eq. (10) of svm."""
         return self.Z.shape[-1]
 
     def squared_norm(self, v: np.ndarray) -> np.ndarray:
@@ -349,5 +349,5 @@ def uses_features(n_samples: int, n_features: int) -> bool:
 
 
 def split_problems(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield the problems in blocks of equal size; the last may be smaller."""
+    """Yield the problems in blocks of equal size. The last may be smaller."""
     return (problems[i : i + size] for i in range(0, len(problems), size))

@@ -12,7 +12,7 @@ rounds near the solution, but may cycle far from it. A problem is therefore aban
 of changes grows, and callers must check `settled`.
 
 **Interior point.** The variables are fractions ``a = alpha / C`` of the boxes, so tiny boxes are as
-easy as large ones. Margins agree with the coefficients from the start; Newton steps bring beta into
+easy as large ones. Margins agree with the coefficients from the start. Newton steps bring beta into
 agreement.
 """
 
@@ -41,7 +41,7 @@ _ERROR_OF_SUM = 1e-14
 
 @dataclass
 class BatchSolution:
-    """Solutions of B problems over n samples; nan for problems that did not converge.
+    """Solutions of B problems over n samples, or nan for problems that did not converge.
 
     decision, alpha (B, n): decision values of all samples, and dual variables. intercept (B,): for
     columns centered on all samples. converged (B,): also False if all training samples are of one
@@ -72,7 +72,7 @@ class BatchSolution:
         self.converged[at] = True
 
     def in_units(self, unit: np.ndarray | float, box: np.ndarray) -> BatchSolution:
-        """Return the solution for the original bounds `box`, without `unit`; eq. (8) of svm."""
+        """Return the solution for the original bounds `box`, without `unit`, eq. (8) of svm."""
         return replace(self, alpha=np.minimum(self.alpha / unit, box))
 
 
@@ -121,7 +121,7 @@ def solve_from_values(duals: Duals, start: Start) -> SetSolution:
 
 
 def _end_of_path(duals: Duals, point: PathPoint) -> SetSolution:
-    """Return the last points of the path as solutions; callers must check `are_optimal`.
+    """Return the last points of the path as solutions. Callers must check `are_optimal`.
 
     If features and labels are unrelated, hundreds of samples may be within 1e-6 of their margins.
     Their sets are then undetermined, but do not affect the decision values.
@@ -329,7 +329,7 @@ def _midpoint_intercept(
 ) -> np.ndarray:
     """Return the midpoints (B,) of the intervals of optimal intercepts, as libsvm does.
 
-    `scores` (B, n) are the decision values without intercept; no sample is free.
+    `scores` (B, n) are the decision values without intercept. No sample is free.
     """
     bound = y - scores
     below = (C > 0) & ((low & (y > 0)) | (up & (y < 0)))

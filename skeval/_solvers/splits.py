@@ -1,4 +1,4 @@
-"""Training sets of many fits: sums of products, means and scales of columns over them."""
+"""Training sets of many fits, sums of products, means and scales of columns over them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Products:
 
     @cached_property
     def pairs(self) -> np.ndarray | None:
-        """Products of all pairs of columns, shape (n, q (q + 1) / 2); None if they are too many."""
+        """Products of column pairs, shape (n, q (q + 1) / 2), or None if too many."""
         n, q = self.columns.shape
         if n * q * (q + 1) // 2 > _MAX_KEPT:
             return None

@@ -89,10 +89,10 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise ValueError(f"param_name must say which of {', '.join(matches)} to set.")
+            raise ValueError(f"param_name must be the parameter to set, {' or '.join(matches)}.")
     raise ValueError(
-        f"param_name must be given: {type(clusterer).__name__} has neither n_clusters nor "
-        "n_components. skeval.metrics.cluster.dbcv_score judges labels without such a parameter."
+        f"param_name must be passed: {type(clusterer).__name__} has neither n_clusters nor "
+        "n_components. skeval.metrics.cluster.dbcv_score evaluates the labels of such a clusterer."
     )
 
 
@@ -101,7 +101,7 @@ class NClustersChoice(Result):
     """Chosen number of clusters, and the values of all candidates.
 
     The values are silhouettes of all samples, stabilities, silhouettes of halves or gaps, depending
-    on `method`. The gap of a candidate is compared with the gap of the next candidate; the
+    on `method`. The gap of a candidate is compared with the gap of the next candidate. The
     reference has a gap of 0.
 
     Attributes
@@ -112,13 +112,13 @@ class NClustersChoice(Result):
         Candidate numbers of clusters, ascending.
     values, standard_errors : ndarray of shape (n_candidates,)
         Mean of each candidate and its standard error over the halvings. The gap is infinite if the
-        samples within each cluster are identical; its standard error is s_k. The sequential method
+        samples within each cluster are identical. Its standard error is s_k. The sequential method
         has a single value, whose standard error is nan.
     replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each halving. A column refers to the same halves, or for the gap to the same draw
         of the reference, for every candidate. The sequential method has one column.
     reference_values : ndarray of shape (n_candidates,)
-        Mean over the draws of data without structure; methods that halve the data halve each draw
+        Mean over the draws of data without structure. Methods that halve the data halve each draw
         once. The attribute `reference_standard_errors` contains its standard errors.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each draw of the reference.
@@ -129,17 +129,17 @@ class NClustersChoice(Result):
     reference : {"uniform", "box", "permuted", "unimodal"}
         Reference data without structure.
     threshold : float
-        Smallest strength of real clusters for any reference; only used by prediction strength.
+        Smallest strength of real clusters for any reference, only used by prediction strength.
     rule : str
         Rule of the choice, in words.
     pvalue : float
-        P-value of more than one cluster; only the sequential method computes it, otherwise nan.
+        P-value of more than one cluster. Only the sequential method computes it, otherwise nan.
     pvalue_more : float
-        P-value of more than `n_clusters` clusters by the sequential method; nan if `n_clusters` is
-        1, which `pvalue` tests, or the largest candidate, and for other methods.
+        P-value of more than `n_clusters` clusters by the sequential method, or nan if `n_clusters`
+        is 1, which `pvalue` tests, or the largest candidate, and for other methods.
     cautions : tuple of str
         Sentences about columns or shapes for which the reference of the sequential method is not
-        valid; empty for other methods.
+        valid, empty for other methods.
     details : mapping
         For the gap, the arrays "log_dispersions" of shape (n_candidates,) and
         "reference_log_dispersions" of shape (n_candidates, n_repeats).
@@ -169,7 +169,7 @@ class NClustersChoice(Result):
 
     @property
     def edge(self) -> str:
-        """Sentence about a test of the sequential method near its level; empty otherwise."""
+        """Sentence about a test of the sequential method near its level, empty otherwise."""
         tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
         for k, pvalue, level in tests:
             if level / 2 < pvalue <= 2 * level:
@@ -190,9 +190,9 @@ class NClustersChoice(Result):
         """Cautions, a narrow decision, or a rule that no candidate meets, in sentences."""
         notes, last = [*self.cautions, self.edge], self.candidates[-1]
         if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
-            notes.append("No candidate meets the rule: one cluster is chosen, which was not tried.")
+            notes.append("No candidate meets the rule. One cluster is chosen, which was not tried.")
         if self.gap_increases:
-            notes.append(f"The gap still increases at k = {last}: try more clusters.")
+            notes.append(f"The gap still increases at k = {last}. Try more clusters.")
         return tuple(filter(None, notes))
 
     def to_frame(self) -> DataFrame:
@@ -240,7 +240,7 @@ MIN_REFERENCES = 39
 """Smallest number of draws whose P-value can be as small as the levels."""
 
 SHARE = 2 / 3
-"""Required fraction of the distance from the reference to 1; see `choose_n_clusters`."""
+"""Required fraction of the distance from the reference to 1. See `choose_n_clusters`."""
 
 MEASURES: dict[str, Measure] = {
     name: partial(_stability.agree_both_ways, agreement)
@@ -303,7 +303,7 @@ def choose_n_clusters(
     .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) ,
 
     where z standardizes by the mean and the standard deviation in simulated data of this kind. If
-    it is significant at 5 %, the k with the largest silhouette becomes the next hypothesis: each of
+    it is significant at 5 %, the k with the largest silhouette becomes the next hypothesis. Each of
     these k clusters is unimodal. It is tested against more clusters with :math:`\max_k z(s_k)`,
     and after a rejection replaced by the k with the largest relative excess
     :math:`(s_k - r_k) / (1 - r_k)` over the mean :math:`r_k` of the simulated data. The choice is
@@ -318,7 +318,7 @@ def choose_n_clusters(
 
     where 1 means full agreement of the halves and 0 the agreement of halves of noise. With
     ``"prediction_strength"`` it must also reach `threshold`, and the choice is the largest
-    sufficient k; with ``"adjusted_rand"`` or ``"matched_accuracy"`` the largest whose mean
+    sufficient k, or with ``"adjusted_rand"`` or ``"matched_accuracy"`` the largest whose mean
     `predictive_power` lies within one standard error of the best sufficient one. It is 1 if no
     candidate is sufficient.
 
@@ -337,44 +337,44 @@ def choose_n_clusters(
         beforehand.
     n_clusters : iterable of int, default=range(1, 11)
         Candidates, at least 2, or at least 1 for the sequential method, prediction strength and
-        the gap; the first and the last always test 1. In a list, methods that do not support 1
+        the gap. The first and the last always test 1. In a list, methods that do not support 1
         omit it.
     method : str or list of str, default="sequential"
         "sequential", "prediction_strength", "adjusted_rand", "matched_accuracy", "silhouette" or
-        "gap"; a list compares several.
+        "gap". A list compares several.
     threshold : float, default=0.8
-        Smallest strength of real clusters; only used by prediction strength.
+        Smallest strength of real clusters, only used by prediction strength.
     reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
-        Reference data without structure: points drawn uniformly in the bounding box of the data
-        along the principal axes ("uniform") or along the features ("box"), the data with each
-        column permuted separately ("permuted"), which preserves groups that a single column shows,
-        or points from the closest unimodal distribution ("unimodal", see Notes). "auto" is
+        Reference data without structure. These are points drawn uniformly in the bounding box of
+        the data along the principal axes ("uniform") or along the features ("box"), the data with
+        each column permuted separately ("permuted"), which preserves groups that a single column
+        shows, or points from the closest unimodal distribution ("unimodal", see Notes). "auto" is
         "uniform", or "permuted" for sparse X. The sequential method always uses "unimodal", or for
         sparse X "permuted" within clusters.
     n_repeats : int, default=20
-        Number of random halvings, or draws of the gap statistic, at least 2; the sequential method
+        Number of random halvings, or draws of the gap statistic, at least 2. The sequential method
         has none.
     n_references : int, default=39
-        Maximum number of draws of each test of the sequential method, at least 39; a test without
+        Maximum number of draws of each test of the sequential method, at least 39. A test without
         evidence stops after 13 or 26.
     param_name : str, default=None
-        The clusterer's parameter for the number of clusters. None uses `n_clusters` or
+        The clusterer's parameter for the number of clusters. None means `n_clusters` or
         `n_components`, also in a pipeline if unique.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Returns
     -------
     NClustersChoice or dict of str to NClustersChoice
-        The choice, its rule, and the curve of values with standard errors; for a list of methods,
+        The choice, its rule, and the curve of values with standard errors, or for a list of methods
         the choices by name.
 
     Raises
@@ -408,25 +408,25 @@ def choose_n_clusters(
 
     The reference does not cover columns that follow from others (indicator columns of a category,
     shares that add up to 1), curved clouds (a circle, a sphere, a banana, a funnel) and uniform
-    clouds whose edges are not parallel to the columns (a rotated square): one such cloud is often
+    clouds whose edges are not parallel to the columns (a rotated square). One such cloud is often
     split into several clusters. The `notes` report dependent columns, and chosen clusters without a
     dip of the density between neighboring centers. Classes that differ in yes / no items may be
     missed, because one strong factor explains such items as well.
 
     For more than 2,000 samples the silhouettes are those of a random sample of 2,000, or of 1,500
     of each half if a half has more. The P-values
-    are Monte-Carlo P-values; `n_references` sets their resolution. The guide has a table of how
+    are Monte-Carlo P-values. `n_references` sets their resolution. The guide has a table of how
     often each method is right, see :doc:`/user_guide/clustering`.
 
-    A halving counts 0 for k clusters if either half lacks k clusters of 3 samples or more: a
-    cluster of one sample has no pair that could be separated, and k above n/6 clusters cannot occur
-    in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9, which reports
-    two clusters for an elongated cloud split in the middle. The limit of two thirds was determined
-    by simulation; the reference is the gap statistic's [2]_.
+    A halving counts 0 for k clusters if either half lacks k clusters of 3 samples or more, because
+    a cluster of one sample has no pair that could be separated, and k above n/6 clusters cannot
+    occur in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9, which
+    reports two clusters for an elongated cloud split in the middle. The limit of two thirds was
+    determined by simulation. The reference is the gap statistic's [2]_.
 
-    The choice assumes clusters of the kind that the algorithm detects: K-means, Ward's method and
+    The choice assumes clusters of the kind that the algorithm detects. K-means, Ward's method and
     spherical mixtures detect round clusters and split others. The silhouette is also largest for
-    round clusters: for elongated ones, such as those of a Gaussian mixture with full covariances,
+    round clusters. For elongated ones, such as those of a Gaussian mixture with full covariances,
     use ``"prediction_strength"`` or ``"adjusted_rand"``. The `notes` of a choice report narrow
     decisions and rules that no candidate meets.
 
@@ -486,7 +486,7 @@ def choose_n_clusters(
 
 
 def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
-    """Return the candidates of a method; if there are several methods, omit 1 if unsupported."""
+    """Return the candidates of a method. If there are several methods, omit 1 if unsupported."""
     # with several methods, each omits what it does not support
     takes_one = method in TAKE_ONE
     if not takes_one and n_methods > 1:
@@ -500,7 +500,7 @@ def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np
 def _choose_by_halves(
     trial: Trial, candidates: dict[str, np.ndarray]
 ) -> dict[str, NClustersChoice]:
-    """Return the choice of each method that measures halves; all use the same halves."""
+    """Return the choice of each method that measures halves. All use the same halves."""
     if not candidates:
         return {}
     # k clusters of the smallest size must fit into a half; a larger k has the value 0
@@ -627,26 +627,27 @@ def gap_statistic(
         Candidates, at least 1 and fewer than the samples. The rule compares each candidate with the
         next.
     reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        Reference data without structure: points drawn uniformly in the bounding box of the data
-        along the principal axes ("uniform"), or along the features ("box"), or the data with each
-        column permuted separately ("permuted"). "auto" is "uniform", or "permuted" for sparse X.
+        Reference data without structure. These are points drawn uniformly in the bounding box of
+        the data along the principal axes ("uniform"), or along the features ("box"), or the data
+        with each column permuted separately ("permuted"). "auto" is "uniform", or "permuted" for
+        sparse X.
     metric : {"sqeuclidean", "euclidean"}, default="sqeuclidean"
         The distance :math:`d` of the dispersion.
     n_references : int, default=100
         Number of draws :math:`B` of reference data, at least 2.
     param_name : str, default=None
-        The clusterer's parameter for the number of clusters. None uses `n_clusters` or
+        The clusterer's parameter for the number of clusters. None means `n_clusters` or
         `n_components`, also in a pipeline if unique.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -669,7 +670,7 @@ def gap_statistic(
 
     Notes
     -----
-    ``clusGap`` of the R package cluster sums plain distances, unless ``d.power = 2``: the example
+    ``clusGap`` of the R package cluster sums plain distances, unless ``d.power = 2``. The example
     in the paper and the default of this function use squared distances (``metric="euclidean"``
     gives plain distances). It divides the variance by B - 1, the paper and this function by B. Its
     default rule differs from the rule of the paper, which it calls "Tibs2001SEmax". Label -1,
@@ -713,7 +714,7 @@ def gap_statistic(
 
 
 def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -> NClustersChoice:
-    """Return the choice of the gap statistic; the gap of the reference is 0."""
+    """Return the choice of the gap statistic. The gap of the reference is 0."""
     # log dispersions of the data, (K,), and of the draws, (K, B), the same for all candidates
     root = trial.copy_root()
     of_reference = root.spawn(1)[0]
@@ -785,7 +786,7 @@ MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
 
 HANDICAP = 2.0
-"""Standard deviations that a silhouette is behind the comparison of shapes; see `make_step`.
+"""Standard deviations that a silhouette is behind the comparison of shapes. See `make_step`.
 
 Without it the many silhouettes cost power against a small cluster, and shared heavy tails of many
 columns, which the reference has only approximately, count as clusters.
@@ -793,7 +794,7 @@ columns, which the reference has only approximately, count as clusters.
 
 RULE = (
     f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
-    "largest share of the way from the reference to 1"
+    "largest fraction of the way from the reference to 1"
 )
 
 
@@ -870,7 +871,7 @@ def run_test(
     n_references: int,
     level: float,
 ) -> Step:
-    """Test against more clusters; stop early if enough draws are better to prevent a rejection.
+    """Test against more clusters. Stop early if enough draws are better to prevent a rejection.
 
     After an early stop, the P-value is computed from the draws so far (Besag and Clifford, 1991).
     """
@@ -925,7 +926,7 @@ def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
 
 
 def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: int) -> float:
-    """Return the mean silhouette; 0 unless all requested clusters have `smallest` samples or more.
+    """Return the mean silhouette, or 0 if a cluster has fewer than `smallest` samples.
 
     A few extreme samples that heavy tails of one population produce are not a cluster of the data.
     In a draw they count, so that such a population has silhouettes as large.
@@ -966,7 +967,7 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
 
 
 def scale_differences(differences: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Divide by scales; for a scale of 0, equal values are 0 and others infinite."""
+    """Divide by scales. For a scale of 0, equal values are 0 and others infinite."""
     unequal = np.where(np.abs(differences) > ROUNDING, np.copysign(np.inf, differences), 0.0)
     return np.divide(differences, scales, out=unequal, where=scales > ROUNDING)
 
@@ -1022,32 +1023,32 @@ def structure_test(
     Parameters
     ----------
     clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict`; it is cloned.
+        Any clusterer, or pipeline, with `fit_predict`. It is cloned.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data; distances are not supported.
+        The data. Distances are not supported.
     index : callable, default=silhouette_score
         ``index(X, labels) -> float``.
     greater_is_better : bool, default=True
         Whether larger values of the index are better.
     reference : {"auto", "unimodal", "uniform", "box", "permuted"}, default="auto"
-        Reference data without structure: points from a unimodal distribution fitted to the data
-        ("unimodal", see `choose_n_clusters`), uniform in the bounding box of the data along the
-        principal axes ("uniform") or along the features ("box"), or the data with each column
-        permuted separately ("permuted"). "auto" is "unimodal", or "permuted" for sparse X.
+        Reference data without structure. These are points from a unimodal distribution fitted to
+        the data ("unimodal", see `choose_n_clusters`), uniform in the bounding box of the data
+        along the principal axes ("uniform") or along the features ("box"), or the data with each
+        column permuted separately ("permuted"). "auto" is "unimodal", or "permuted" for sparse X.
     n_references : int, default=199
         Number of draws :math:`B` of reference data.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -1075,7 +1076,7 @@ def structure_test(
 
     The null hypothesis is a unimodal distribution, whose columns may be skewed, heavy-tailed,
     discrete or correlated. Columns that follow from others, curved clouds and heavy tails that many
-    columns share are not covered, see `choose_n_clusters`; the `caution` of the result reports
+    columns share are not covered, see `choose_n_clusters`. The `caution` of the result reports
     dependent columns and clusters without a gap. "uniform" and "box" treat skewed and heavy-tailed
     columns as structure, because they are not uniform, and "permuted" treats correlated columns as
     structure.

@@ -91,7 +91,7 @@ def pareto_dominance(
     Parameters
     ----------
     values : array-like of shape (n_candidates, n_criteria)
-        Criteria of each candidate; infinite values are allowed, nan is not.
+        Criteria of each candidate. Infinite values are allowed, nan is not.
     greater_is_better : bool or array-like of bool of shape (n_criteria,)
         Direction of each criterion, or of all.
 
@@ -100,7 +100,7 @@ def pareto_dominance(
     dominates : ndarray of shape (n_candidates, n_candidates), dtype bool
         ``dominates[i, j]`` is True if i dominates j.
     front : ndarray of shape (n_candidates,), dtype bool
-        Candidates that no other candidate dominates; equal candidates are all included.
+        Candidates that no other candidate dominates. Equal candidates are all included.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def compare_clusterings(
 
     A clustering dominates another if it is at least as good on every index and better on at least
     one. The clusterings that are not dominated form the Pareto front. The more the indices
-    disagree, the larger is the front; it is not a ranking.
+    disagree, the larger is the front. It is not a ranking.
 
     Parameters
     ----------
@@ -178,20 +178,20 @@ def compare_clusterings(
         "davies_bouldin_centroid", "connectivity", "compactness" and "sse" (smaller is better). Also
         "dbcv", "mean_separation", "min_separation" and "max_separation" (mean, smallest and largest
         distance between clusters), "centroid_separation", "min_centroid_separation" and
-        "max_centroid_separation" (between centroids; larger is better), "mean_within",
+        "max_centroid_separation" (between centroids, larger is better), "mean_within",
         "min_within" and "diameter" (mean, smallest and largest distance within clusters),
         "mst_compactness" (mean edge of the spanning trees) and "within_cluster_variance" (smaller
         is better). A mean distance is the mean over clusters, or pairs of clusters, of their means.
         Or a dict of other indices: name to ``(function(X, labels) -> float, greater_is_better)``.
     metric, n_neighbors, noise : str or callable, int, str or None
-        See `internal_indices`; not used if `indices` is a dict.
+        See `internal_indices`, not used if `indices` is a dict.
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
     ClusteringComparison
-        The values, the dominance matrix and the front; `to_frame` gives a table.
+        The values, the dominance matrix and the front. `to_frame` gives a table.
 
     Raises
     ------

@@ -141,14 +141,14 @@ def label_axis(index: str, greater_is_better: bool) -> str:
 
 
 def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
-    """Draw points; points on the front are filled."""
+    """Draw points. Points on the front are filled."""
     if not front.all():
         ax.scatter(x[~front], y[~front], facecolors="white", edgecolors="C0", label="dominated")
     ax.scatter(x[front], y[front], color="C1", label="Pareto front")
 
 
 class IndicesDisplay(ResultDisplay):
-    """Indices of several clusterings against their number of clusters; the Pareto front is marked.
+    """Indices of several clusterings against their number of clusters. The Pareto front is marked.
 
     Names that only state the number of clusters are shown as axis ticks, others next to the points.
 
@@ -189,7 +189,7 @@ class IndicesDisplay(ResultDisplay):
         return 6, 2.2 * len(self.result.indices)
 
     def _draw(self, _: Any) -> None:
-        """Draw one panel per index; clusterings on the front are filled."""
+        """Draw one panel per index. Clusterings on the front are filled."""
         compared, k = self.result, self.result.n_clusters
         pairs = zip(compared.names, k, strict=True)
         plain = all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in pairs)
@@ -263,7 +263,7 @@ class ParetoDisplay(ResultDisplay):
         result : ClusteringComparison
             The result.
         x, y : str, default=None
-            Indices on the two axes. None uses the first and the second.
+            Indices on the two axes. If None, the first two indices are used.
         ax : matplotlib Axes, default=None
             Axes to draw on. None creates a new figure.
 
@@ -283,7 +283,7 @@ class ParetoDisplay(ResultDisplay):
         return cls(result, x, y).plot(ax)
 
     def _draw(self, ax: Any) -> None:
-        """Draw the named clusterings; points on the front are filled and joined."""
+        """Draw the named clusterings. Points on the front are filled and joined."""
         compared, names = self.result, [self.x, self.y]
         columns = [compared.indices.index(name) for name in names]
         up = [compared.greater_is_better[column] for column in columns]

@@ -41,7 +41,7 @@ SHAPES = np.array(
 )
 SHAPE_BOUNDS = [(-8, 8), (-3, 3), (-3, 3), (-1.5, 1.5)]
 SEARCH = {"maxiter": 60, "ftol": 1e-6}
-"""Location, log scale, skewness and log tail weight of trial shapes; their bounds and search."""
+"""Location, log scale, skewness and log tail weight of trial shapes, their bounds and search."""
 
 MIN_DISTINCT, N_ITERATIONS = 0.9, 30
 """Fraction of distinct values required by `compare_shapes`, and its number of EM steps."""
@@ -66,7 +66,7 @@ def resolve_reference(X: Any, reference: str, default: str = "uniform") -> tuple
     if reference == "permuted":
         return reference, partial(permute_columns, X)
     if issparse(X):
-        raise ValueError(f"reference={reference!r} needs dense X, got sparse X: use 'permuted'.")
+        raise ValueError(f"reference={reference!r} needs dense X, got sparse X. Use 'permuted'.")
     points = np.asarray(X, dtype=np.float64)
     if reference == "unimodal":
         return reference, partial(draw_unimodal, X, fit_unimodal(points))
@@ -267,12 +267,12 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
 
 
 def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
-    r"""Fit a smooth unimodal distribution; return its log-likelihood and its quantile function.
+    r"""Fit a smooth unimodal distribution. Return its log-likelihood and its quantile function.
 
     It is a sinh-arcsinh distribution, or a beta distribution between the extremes if that is more
     likely. With a standard normal Z, the former is
     :math:`X = \xi + \eta \sinh((\operatorname{arsinh} Z + \epsilon) / \delta)`, with any skewness
-    and with heavy or light tails (Jones and Pewsey, 2009); the latter has edges. A cluster beside a
+    and with heavy or light tails (Jones and Pewsey, 2009). The latter has edges. A cluster beside a
     larger one is no part of such a tail.
     """
     center, half = np.median(values), np.subtract(*np.quantile(values, [0.75, 0.25])) / 2
@@ -347,7 +347,7 @@ def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the edges of cells, the fractions of values in them, and the spacing of a lattice.
 
     A cell reaches from a point halfway to its neighbors, so that the extremes are as far out as in
-    the data, but not past 0. Continuous values have a spacing of 0; cells of a lattice, such as
+    the data, but not past 0. Continuous values have a spacing of 0. Cells of a lattice, such as
     counts or rounded measurements, also lie around points that do not occur.
     """
     # distinct values, and their smallest step
@@ -398,7 +398,7 @@ DEPENDENT = 1e-4
 """Smallest eigenvalue of a correlation matrix of columns that count as independent."""
 
 WINDOW = 0.2
-"""Half the width of the windows whose samples are counted, as a share of the distance."""
+"""Half the width of the windows whose samples are counted, as a fraction of the distance."""
 
 NO_DIP = 0.5
 """Ratio of the densities midway and at the centers from which there is no dip."""
@@ -424,9 +424,9 @@ def caution_about_columns(X: Any) -> str:
     if np.linalg.eigvalsh(np.corrcoef(points.T))[0] > DEPENDENT:
         return ""
     return (
-        "Dependent columns: some columns follow from others, as shares or indicator columns that "
-        "add up to a constant do. The reference data lack this dependence, so the P-value may be "
-        "too small. Leave out such columns."
+        "Dependent columns: some columns are determined by others, for example fractions or "
+        "indicators that add up to a constant. The reference data lack this dependence, so the "
+        "P-value may be too small. Leave out such columns."
     )
 
 
@@ -462,6 +462,6 @@ def caution_about_shape(X: Any, labels: np.ndarray) -> str:
         return ""
     return (
         f"No gap: between the centers of clusters {', '.join(merged)}, samples are about as dense "
-        "as at the centers. They may be parts of one cluster of a curved or elongated shape, which "
-        "the reference data do not have."
+        "as at the centers. They may be parts of one cluster with a curved or elongated shape, "
+        "which the reference data do not have."
     )

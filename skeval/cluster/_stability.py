@@ -1,4 +1,4 @@
-"""Stability of clusterings: agreement of two halves of the data, and of clusters in resamples.
+"""Stability of clusterings, agreement of two halves of the data, and of clusters in resamples.
 
 The seeds, checks and job runner shared by all methods that resample clusterings come between them.
 """
@@ -35,7 +35,7 @@ from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spr
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]
 SMALLEST = 3
-"""Minimum size of a cluster in a half: one sample has no pair, and the single pair of two
+"""Minimum size of a cluster in a half, because one sample has no pair, and the single pair of two
 samples may be together by chance."""
 
 MAX_ROWS_OF_HALF = 1500
@@ -43,7 +43,7 @@ MAX_ROWS_OF_HALF = 1500
 
 Seed = int | RandomState | Generator | None
 Measure = Callable[["Halves", list[np.ndarray]], float]
-"""Measure of agreement: a function of two halves and their labels."""
+"""Measure of agreement, a function of two halves and their labels."""
 
 STABILITY = {
     "clusterer": [HasMethods(["fit_predict", "get_params", "set_params"])],
@@ -51,7 +51,7 @@ STABILITY = {
     "n_jobs": [Integral, None],
     "verbose": [Integral, "boolean"],
 }
-"""Argument constraints; `validate_params` ignores entries that a function lacks."""
+"""Argument constraints. `validate_params` ignores entries that a function lacks."""
 
 
 def number_noise_apart(labels: np.ndarray) -> np.ndarray:
@@ -73,9 +73,9 @@ def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the share of equal labels after the best one-to-one renaming of clusters.
+    """Return the fraction of equal labels after the best one-to-one renaming of clusters.
 
-    Noise never matches; samples that are noise on both sides are ignored.
+    Noise never matches. Samples that are noise on both sides are ignored.
     """
     # samples that both partitions put in a cluster
     clustered, other = labels != NOISE, predicted != NOISE
@@ -89,7 +89,7 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the smallest share over clusters of pairs that stay together in the prediction.
+    """Return the smallest fraction over clusters of pairs that stay together in the prediction.
 
     The result is 0 if a cluster has fewer than `SMALLEST` samples or all samples are noise.
     """
@@ -131,18 +131,18 @@ def predictive_power(
     The samples are split at random into two halves and each half is clustered separately. Each
     sample of the second half is assigned to the cluster of its nearest neighbor in the first half,
     and these labels are compared with the second half's own clusters. The agreement is averaged
-    over both directions and `n_repeats` splits. 1 is best; 0 is expected by chance with
+    over both directions and `n_repeats` splits. 1 is best. 0 is expected by chance with
     ``"adjusted_rand"``.
 
-    With ``"prediction_strength"`` (Tibshirani and Walther) the agreement is the share of pairs of
-    samples of a cluster that are also together in the transferred clusters, for the cluster with
-    the smallest share. It lies in [0, 1]; values above 0.8 to 0.9 are considered evidence of real
-    clusters [2]_.
+    With ``"prediction_strength"`` (Tibshirani and Walther) the agreement is the fraction of pairs
+    of samples of a cluster that are also together in the transferred clusters, for the cluster with
+    the smallest fraction. It lies in [0, 1]. Values above 0.8 to 0.9 are considered evidence of
+    real clusters [2]_.
 
     Parameters
     ----------
     clusterer : estimator
-        Clusterer or pipeline with `fit_predict`; it is cloned. `predict` is not needed.
+        Clusterer or pipeline with `fit_predict`. It is cloned. `predict` is not needed.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data. Nearest neighbors are computed with Euclidean distance on X as passed, so scale X
         beforehand.
@@ -150,25 +150,25 @@ def predictive_power(
         Number of random halvings, at least 2.
     agreement : {"adjusted_rand", "matched_accuracy", "prediction_strength"} or callable, \
             default="adjusted_rand"
-        The adjusted Rand index; the share of equal labels under the best one-to-one matching of
-        clusters (the Hungarian algorithm); the prediction strength; or a function ``(labels,
+        The adjusted Rand index, the fraction of equal labels under the best one-to-one matching of
+        clusters (the Hungarian algorithm), the prediction strength, or a function ``(labels,
         predicted) -> float`` of the own and the transferred labels of a half.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Returns
     -------
     Estimate
         Estimate with the mean as `value`, its `standard_error`, and the agreement of each halving,
-        averaged over both directions, as `replicates`; `method` is the agreement. There is no
+        averaged over both directions, as `replicates`. `method` is the agreement. There is no
         interval.
 
     Raises
@@ -184,7 +184,7 @@ def predictive_power(
     Notes
     -----
     A single cluster always agrees with itself, so its value is 1 for any data. The standard error
-    refers to random halvings of the same data; it measures the precision due to `n_repeats`, not
+    refers to random halvings of the same data. It measures the precision due to `n_repeats`, not
     the variation with new data.
 
     Label -1, the noise of DBSCAN, is not a cluster. Samples that are noise on both sides (in their
@@ -193,9 +193,9 @@ def predictive_power(
     the agreement is 0. A function receives the labels unchanged.
 
     The paper on prediction strength transfers clusters to the nearest centroid, which suits
-    K-means; the nearest neighbor is suitable for any clusterer. A cluster of fewer than 3 samples
+    K-means. The nearest neighbor is suitable for any clusterer. A cluster of fewer than 3 samples
     in a half counts 0 (in R's fpc, a singleton counts 1). Noise samples are not a cluster and are
-    never together with other samples; if all samples are noise, the strength is 0. K-means splits
+    never together with other samples. If all samples are noise, the strength is 0. K-means splits
     an elongated cloud or uniform noise in the middle, the same way in both halves, so a large
     strength alone is not evidence of clusters. `choose_n_clusters` compares it with data without
     structure.
@@ -279,7 +279,7 @@ def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
 
 
 def fit_labels(clusterer: Any, X: Any) -> np.ndarray:
-    """Return the label of each row of X; raise unless there is one for each and none is nan."""
+    """Return the label of each row of X. Raise unless there is one for each and none is nan."""
     # one label for each row
     labels = np.asarray(clusterer.fit_predict(X))
     if labels.shape != (X.shape[0],):
@@ -303,7 +303,7 @@ def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
 
 
 class Draw(NamedTuple):
-    """Random draw: a resample or halving of the data, or reference data."""
+    """Random draw, that is, a resample or halving of the data, or reference data."""
 
     rng: Generator
     of_reference: bool
@@ -312,7 +312,7 @@ class Draw(NamedTuple):
 def run_draws(
     function: Callable[[Draw], Any], roots: Sequence[tuple[SeedSequence, int]], **options: Any
 ) -> list[Any]:
-    """Return ``function(draw)`` for the draws of each root; the second root is the reference."""
+    """Return ``function(draw)`` for the draws of each root. The second root is the reference."""
     with open_jobs(function, total=sum(n_draws for _, n_draws in roots), **options) as run:
         return run(
             Draw(_checks.repetition_rng(root, draw), place > 0)
@@ -396,7 +396,7 @@ def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarra
 
 
 def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
-    """Return the mean silhouette of both halves; it is 0 for noise and a single cluster."""
+    """Return the mean silhouette of both halves. It is 0 for noise and a single cluster."""
     # the first rows of a half are a random sample of it
     rows = np.arange(min(MAX_ROWS_OF_HALF, *map(len, labels)))
     labels = [own[rows] for own in labels]
@@ -411,7 +411,7 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 RESAMPLES = ("bootstrap", "subset", "jitter")
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
-"""Minimum mean Jaccard coefficient of each verdict; up to the last one it is "dissolved"."""
+"""Minimum mean Jaccard coefficient of each verdict. Up to the last one it is "dissolved"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,7 +430,7 @@ class ClusterStability(Result):
     replicates : ndarray of shape (n_clusters, n_resamples)
         Coefficient in each resample.
     partition : ndarray of shape (n_samples,)
-        Cluster of each sample; -1 is noise.
+        Cluster of each sample. -1 is noise.
     method : {"bootstrap", "subset", "jitter"}
         Type of resamples.
     """
@@ -522,33 +522,33 @@ def cluster_stability(
     .. math:: \gamma(C) = \max_D \frac{|C \cap S \cap D|}{|(C \cap S) \cup (D \cap S)|}
 
     refers to the most similar cluster D of the resample. Its mean over the resamples is the
-    stability of the cluster (Hennig [1]_), in [0, 1]; larger is better.
+    stability of the cluster (Hennig [1]_), in [0, 1]. Larger is better.
 
     Parameters
     ----------
     clusterer : estimator
-        Clusterer or pipeline with `fit_predict`; it is cloned. The number of clusters may differ
+        Clusterer or pipeline with `fit_predict`. It is cloned. The number of clusters may differ
         between resamples.
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         The data, or the distances or affinities that the clusterer takes ("precomputed").
     method : {"bootstrap", "subset", "jitter"}, default="bootstrap"
-        The resamples: the distinct samples of a bootstrap; half of the samples; or all samples,
-        with independent normal noise added to each feature.
+        The resamples, which are the distinct samples of a bootstrap, half of the samples, or all
+        samples, with independent normal noise added to each feature.
     noise : float, default=0.1
         Standard deviation of the noise of "jitter", as a fraction of the standard deviation of the
         feature.
     n_resamples : int, default=100
         Number of resamples, at least 2.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -569,9 +569,9 @@ def cluster_stability(
 
     Notes
     -----
-    The verdicts follow Hennig's function ``clusterboot`` in the R package fpc: a mean of 0.85 or
-    more is "highly stable", 0.75 "stable"; from 0.6 a cluster is a "pattern" with uncertain
-    members; up to 0.5 it is "dissolved", and "doubtful" in between. These limits were developed for
+    The verdicts follow Hennig's function ``clusterboot`` in the R package fpc. A mean of 0.85 or
+    more is "highly stable", 0.75 "stable". From 0.6 a cluster is a "pattern" with uncertain
+    members. Up to 0.5 it is "dissolved", and "doubtful" in between. These limits were developed for
     the bootstrap. Coefficients of at most 0.5 and above 0.75 are also counted.
 
     The resamples follow the default settings of fpc, where a sample that is drawn twice is
@@ -579,7 +579,7 @@ def cluster_stability(
     cluster. A resample without any sample of a cluster counts 0 for that cluster. "jitter" shows
     whether errors of measurement of this size would change the clusters.
 
-    Stable clusters need not be real: an algorithm that always splits at the same place, as K-means
+    Stable clusters need not be real. An algorithm that always splits at the same place, as K-means
     splits an elongated cloud in the middle, has stable clusters. `choose_n_clusters` and
     `structure_test` compare with data without structure.
 
@@ -604,7 +604,7 @@ def cluster_stability(
     X = check_pairwise(X) if takes_pairs(clusterer) else check_points(clusterer, X)
     if method == "jitter" and (issparse(X) or takes_pairs(clusterer)):
         raise ValueError(
-            "method='jitter' adds noise to features, and needs dense features in X: use "
+            "method='jitter' adds noise to features, and needs dense features in X. Use "
             "method='bootstrap' or 'subset'."
         )
     root = _checks.root_seed(random_state)
@@ -613,7 +613,7 @@ def cluster_stability(
     partition = fit_labels(first, X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
-        raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
+        raise ValueError("clusterer must find a cluster in X, but all samples are noise (-1).")
     # one coefficient for each cluster and resample
     compare = partial(compare_resample, clusterer, X, (method, noise), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -655,7 +655,7 @@ def compare_resample(
 def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Return the largest coefficient of each named cluster with a cluster of `predicted`.
 
-    Both label the same samples; -1 is not a cluster. Without predicted clusters, all are 0.
+    Both label the same samples. -1 is not a cluster. Without predicted clusters, all are 0.
     """
     others = np.unique(predicted[predicted != NOISE])
     if not others.size:

@@ -23,7 +23,7 @@ class GaussianClasses:
     y : int ndarray of shape (n_samples,)
         Labels 0 and 1.
     mean : ndarray of shape (n_features,)
-        Mean of class 1; class 0 has the negative mean. Both covariances are the identity.
+        Mean of class 1. Class 0 has the negative mean. Both covariances are the identity.
     prior : float
         Probability of class 1.
     """
@@ -97,23 +97,23 @@ def make_gaussian_classes(
 
     With probability `prior` a sample belongs to class 1, :math:`x \sim N(\mu, I)`, and otherwise to
     class 0, :math:`x \sim N(-\mu, I)`. The distance of the means, `separation`, is spread evenly
-    over the first `n_informative` features; for equal priors the best error is
+    over the first `n_informative` features. For equal priors the best error is
     :math:`\Phi(-separation/2)`.
 
     Parameters
     ----------
     n_samples : int, default=100
-        Number of samples; class sizes are random, but each class has at least two samples.
+        Number of samples. Class sizes are random, but each class has at least two samples.
     n_features : int, default=20
         Number of features.
     n_informative : int, default=None
-        Number of features with different class means. None uses all.
+        Number of features with different class means. None means all.
     separation : float, default=2.0
         Euclidean distance between the class means, >= 0.
     prior : float, default=0.5
         Probability of class 1, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
 
     Returns
     -------

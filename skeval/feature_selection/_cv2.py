@@ -1,6 +1,6 @@
 """Feature selection inside the cross-validation, its bias outside, and its stability.
 
-The pipeline comes first: each round selects features and fits the classifier on a training part,
+The pipeline comes first. Each round selects features and fits the classifier on a training part,
 and predicts the test part. Then follow the bias of selecting on all samples before the
 cross-validation, and the stability of the selected features over training sets.
 """
@@ -51,11 +51,11 @@ from skeval._resampling.inputs import (
     mean_of_tested,
     params_of_part,
     read_weight,
+    repeat_rows,
     resolve_loss,
     route_call,
     route_fit,
     validate_inputs,
-    warn_unweighted,
 )
 from skeval._resampling.plans import (
     ResamplingPlan,
@@ -74,9 +74,9 @@ from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_inde
 DEFAULT_N_FEATURES = 20
 
 OF_SELECTION = ("support_", "stability_", "selection_frequency_", "fold_supports_")
-"""Attributes of a selection of columns; they are missing for extracted features."""
+"""Attributes of a selection of columns. They are missing for extracted features."""
 OF_ROUNDS = ("cv2_error_", "stability_", "selection_frequency_", "fold_supports_")
-"""Attributes of the inner rounds; they are missing with ``cv=None``."""
+"""Attributes of the inner rounds. They are missing with ``cv=None``."""
 
 
 def classifier_has(method: str) -> Callable[[Any], bool]:
@@ -95,57 +95,57 @@ class CV2FeatureSelectionPipeline(
 
     `fit` runs a cross-validation that repeats the selection on every training part, so that no test
     label leaks into it, and then fits the final classifier. Selecting on all samples first and
-    cross-validating only the classifier (CV1) is optimistic: on pure noise (50 samples, 5000
+    cross-validating only the classifier (CV1) is optimistic. On pure noise (50 samples, 5000
     features, the best 20), CV1 estimates an error near 0.05, and CV2 near 0.5.
 
     Parameters
     ----------
     selector : transformer, default=None
         A selector, an extraction (`PCA`, `PLSRegression`, `LinearDiscriminantAnalysis`), or a
-        pipeline of transformers such as ``make_pipeline(StandardScaler(), SelectKBest())``: all its
+        pipeline of transformers such as ``make_pipeline(StandardScaler(), SelectKBest())``. All its
         steps are refitted in every round. A data frame reaches the selector as it is, so a
         `ColumnTransformer` may use column names. PLS is fitted to indicators of the classes. None
         means ``SelectKBest(f_classif, k=20)``, or all features if there are fewer than 20.
     classifier : classifier, default=None
         Classifier for the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. Splitters may be repeated. If a class has fewer members, the number of
-        folds is reduced to its size, with a warning. None skips the rounds: nothing is estimated,
-        and a grid search over ``selector__k`` is faster.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. Splitters may be repeated. If a class has fewer
+        members, the number of folds is reduced to its size, with a warning. None skips the rounds.
+        Nothing is estimated, and a grid search over ``selector__k`` is faster.
     final : {"refit", "consensus"}, default="refit"
         Select once more on all samples, or keep the features that the rounds selected most often
         (as many as they select on average, ties by mean rank over the rounds, then by index).
-        The consensus needs a selector that keeps columns of `X`; its other steps, such as scaling,
+        The consensus needs a selector that keeps columns of `X`. Its other steps, such as scaling,
         are fitted on all samples.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Attributes
     ----------
     cv2_error_ : float
         Error rate over all held-out predictions of the rounds, which repeat `selector` and
-        `classifier` but no step in front of this estimator; not with ``cv=None``.
+        `classifier` but no step in front of this estimator, not with ``cv=None``.
     fold_supports_ : bool ndarray of shape (n_rounds, n_features)
-        Features selected in each round; not with ``cv=None``, nor with extraction, which makes new
+        Features selected in each round, not with ``cv=None``, nor with extraction, which makes new
         features and keeps no columns of `X`.
     selection_frequency_ : ndarray of shape (n_features,)
-        Fraction of the rounds that selected each feature; not with ``cv=None`` or extraction.
+        Fraction of the rounds that selected each feature, not with ``cv=None`` or extraction.
     stability_ : Estimate
-        Nogueira's measure over the rounds; not with ``cv=None`` or extraction.
+        Nogueira's measure over the rounds, not with ``cv=None`` or extraction.
     support_ : bool ndarray of shape (n_features,)
-        Features of the final classifier, also `get_support`; not with extraction.
+        Features of the final classifier, also `get_support`, not with extraction.
     selector_ : transformer
-        The selector fitted on all samples; only with ``final="refit"``.
+        The selector fitted on all samples, only with ``final="refit"``.
     preprocessor_ : Pipeline
-        The steps of `selector` that do not select, fitted on all samples; only with
+        The steps of `selector` that do not select, fitted on all samples, only with
         ``final="consensus"``.
     classifier_ : classifier
         The classifier fitted on the final features of all samples.
@@ -165,8 +165,8 @@ class CV2FeatureSelectionPipeline(
     -----
     `cv2_error_` is the error of the *procedure*, including the selection. With
     ``final="consensus"`` it is still the error of selecting features in one training part. The
-    consensus depends on all labels; to estimate its error, cross-validate this estimator as a
-    whole. The rounds do not repeat steps of a pipeline in front of this estimator: put such steps
+    consensus depends on all labels. To estimate its error, cross-validate this estimator as a
+    whole. The rounds do not repeat steps of a pipeline in front of this estimator. Put such steps
     into `selector`.
 
     With metadata routing enabled, selector and classifier receive what they request, as the steps
@@ -230,13 +230,15 @@ class CV2FeatureSelectionPipeline(
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. The classifier receives them, and so does the selector if its `fit`
-            accepts them (`SelectFromModel` and `RFE` do, `SelectKBest` does not); errors are
-            weighted means. Samples of weight 0 are left out, of the selection too.
+            accepts them (`SelectFromModel` and `RFE` do, `SelectKBest` does not). If it does not,
+            whole-number weights, such as the counts of a bootstrap sample, repeat the rows in each
+            fit, unless their mean exceeds 10. Errors are weighted means. Samples of weight 0 are
+            left out, of the selection too.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
             groups, such as a search, receive them.
         **params : dict
-            Other arguments that the selector or the classifier requests; they require metadata
+            Other arguments that the selector or the classifier requests. They require metadata
             routing.
 
         Returns
@@ -262,12 +264,12 @@ class CV2FeatureSelectionPipeline(
             weights = _checks.check_weights("sample_weight", sample_weight, len(y))
             params = params_of_rows(X, params, np.flatnonzero(weights))
             X, y, weights, groups, cv = drop_unweighted(X, y, weights, groups, cv)
-            warn_unweighted(selector, weights)
         self._fit_groups = groups
-        # arguments of both parts
         metadata = {"sample_weight": weights, "groups": groups} | params
         metadata = {name: value for name, value in metadata.items() if value is not None}
-        arguments = route_fit(self, metadata, selector=selector, classifier=self._classifier())
+        # counts repeat rows in the final fit; the rounds repeat those of their training parts
+        rows, final = repeat_rows(selector, X, metadata)
+        arguments = route_fit(self, final, selector=selector, classifier=self._classifier())
         self.classes_: np.ndarray
         # classes
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -281,7 +283,8 @@ class CV2FeatureSelectionPipeline(
                 target = Target(y, self.classes_, codes)
                 rounds = self._run_rounds(X, target, metadata, cv)
                 self._store_rounds(rounds, target, weights)
-            self._fit_final(selector, X, y, metadata, arguments)
+            X = X if isinstance(rows, slice) else safe_indexing(X, rows)
+            self._fit_final(selector, X, y[rows], final, arguments)
         return self
 
     def _check_parameters(self) -> None:
@@ -296,7 +299,7 @@ class CV2FeatureSelectionPipeline(
             raise ValueError("final='consensus' needs the inner rounds, got cv=None.")
 
     def _check_samples(self, X: Any, *y: Any, **checks: Any) -> Any:
-        """Return validated samples; a data frame stays one, for selectors that read its columns."""
+        """Return validated samples. A data frame stays one, for selectors that read its columns."""
         frame = hasattr(X, "columns") and self.selector is not None
         checks |= {"accept_sparse": "csr", "dtype": None if frame else "numeric"}
         finite = not get_tags(self).input_tags.allow_nan
@@ -322,8 +325,8 @@ class CV2FeatureSelectionPipeline(
         # a fit for each fold
         if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
             raise ValueError(
-                f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
-                "cv=None does without them."
+                f"cv={cv} inner folds need at least 2 members of each class, but the smallest has "
+                "1. cv=None skips the inner folds."
             )
         cv = limit_folds(cv, target.codes)
         folds = resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
@@ -359,7 +362,7 @@ class CV2FeatureSelectionPipeline(
             self._fold_ranks = np.array([selection.ranks for selection in selections])
         elif self.final == "consensus":
             raise ValueError(
-                "final='consensus' needs a selector that keeps columns of X; "
+                "final='consensus' needs a selector that keeps columns of X, but "
                 f"{type(self.selector).__name__} makes new features. Use final='refit'."
             )
 
@@ -436,7 +439,7 @@ class CV2FeatureSelectionPipeline(
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns of `X`; None means `feature_names_in_`, or x0, x1 and so on.
+            Names of the columns of `X`. None means `feature_names_in_`, or x0, x1 and so on.
 
         Returns
         -------
@@ -621,7 +624,7 @@ def check_selector(selector: Any, n_features: int) -> None:
 
 
 def read_round(model: Any, X: Any, y: Any) -> SelectedColumns | None:
-    """Return the columns that an inner round selected; None for extraction."""
+    """Return the columns that an inner round selected, or None for extraction."""
     return read_selection(model.selector_, X.shape[1])
 
 
@@ -632,7 +635,7 @@ def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     ----------
     supports : bool ndarray of shape (n_rounds, n_features)
     ranks : ndarray of shape (n_rounds, n_features)
-        Rank of each feature in each round, 1 is best; ranks break ties of the frequency.
+        Rank of each feature in each round, 1 is best. Ranks break ties of the frequency.
     """
     times = supports.sum(axis=0)
     order = np.lexsort((ranks.mean(axis=0), -times))  # remaining ties are broken by position
@@ -662,14 +665,14 @@ def selection_bias(
 ) -> Estimate:
     r"""Measure the bias of selecting or extracting features outside the cross-validation.
 
-    CV1 selects on all samples and cross-validates only the classifier; CV2 repeats the selection in
+    CV1 selects on all samples and cross-validates only the classifier. CV2 repeats the selection in
     every training part. With :math:`e^1_{ir}` and :math:`e^2_{ir}` the 0-1 losses of sample `i` in
     repeat `r`, on the same folds,
 
     .. math:: bias = \frac1n \sum_i d_i , \qquad
         d_i = \operatorname{mean}_r (e^2_{ir} - e^1_{ir}) .
 
-    It lies in [-1, 1]; 0 means no bias, and CV1 is optimistic above 0.
+    It lies in [-1, 1]. 0 means no bias, and CV1 is optimistic above 0.
 
     Parameters
     ----------
@@ -683,36 +686,36 @@ def selection_bias(
     y : array-like of shape (n_samples,)
         Labels.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together.
     n_repeats : int, default=1
-        Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
+        Number of repeats with newly shuffled folds. `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. The
-        steps are "selector" and "classifier": ``{"classifier__sample_weight": w}``.
+        steps are "selector" and "classifier", as in ``{"classifier__sample_weight": w}``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are used in every fit; errors are not weighted.
+        Sample weights. They are used in every fit. Errors are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit in a fold raises: raise the error, or omit the fold from both errors, with a
+        If a fit in a fold raises, raise the error, or omit the fold from both errors, with a
         warning and the number of failed folds.
 
     Returns
     -------
     Estimate
-        `value` is the bias, with its interval; `replicates` contains the bias of each repeat.
+        `value` is the bias, with its interval. `replicates` contains the bias of each repeat.
         In its `extra`, `cv1_error` and `cv2_error` are the error rates with the features selected
         once on all samples and in every training part, `cv1_errors` and `cv2_errors` have the
         values of each repeat, and `n_failed` is the number of folds with a failed fit.
@@ -730,8 +733,8 @@ def selection_bias(
 
     Notes
     -----
-    The interval is the corrected resampled t [2]_ over the folds of all repeats: the variance of
-    the `J` fold differences times ``1/J + n_test/n_train``. The spread over repeats would
+    The interval is the corrected resampled t [2]_ over the folds of all repeats, with the variance
+    of the `J` fold differences times ``1/J + n_test/n_train``. The spread over repeats would
     give too short an interval, because it only measures the effect of shuffling.
 
     References
@@ -784,7 +787,7 @@ def selection_bias(
         selects = any(hasattr(step, "get_support") for step in list_steps(selector))
         _checks.warn_user(
             f"{'selecting' if selects else 'extracting'} features on all samples before "
-            f"cross-validating (CV1) makes the error look like {result.extra.cv1_error:.3f}; with "
+            f"cross-validating (CV1) makes the error look like {result.extra.cv1_error:.3f}. With "
             f"the selection inside the loop (CV2) it is {result.extra.cv2_error:.3f}. Report the "
             "latter."
         )
@@ -849,7 +852,7 @@ def compare_selections(
 
 
 def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
-    """Return the steps up to the last selector and the later ones; None without a selector."""
+    """Return the steps up to the last selector and the later ones, or None without a selector."""
     if isinstance(estimator, CV2FeatureSelectionPipeline):
         steps = list_steps(estimator._selector(np.shape(X)[1]))
         estimator = make_pipeline(*steps, estimator._classifier())
@@ -938,7 +941,7 @@ def selection_stability(
 
     All are at most 1, which means that all rounds select the same features. The first two are at
     least :math:`-1/(R-1)`, and their expectation is 0 for features drawn at random. Jaccard lies in
-    [0, 1] and is *not* corrected for chance: it increases with :math:`\bar k / p`.
+    [0, 1] and is *not* corrected for chance. It increases with :math:`\bar k / p`.
 
     Parameters
     ----------
@@ -955,7 +958,7 @@ def selection_stability(
         ``extra.frequency`` is the fraction of the rounds that selected each feature, and
         `n_rounds`, `n_features`, `selected_ever` and `selected_always` count. The value and its
         interval are nan, and an `UndefinedMetricWarning` is emitted, if the measure is 0/0: a
-        single round; nothing or everything selected (Nogueira, Kuncheva); a pair of empty rounds
+        single round, nothing or everything selected (Nogueira, Kuncheva), or a pair of empty rounds
         (Jaccard).
 
     Raises
@@ -969,9 +972,9 @@ def selection_stability(
     If all rounds select the same number of features, the first two measures and their intervals are
     equal, since :math:`\sum_j R h_j^2 = k + (R-1)\, \mathrm{mean}_{r<s} |S_r \cap S_s|`.
 
-    The interval is normal: Theorem 7 and Corollary 9 of [1]_ for Nogueira's measure, Hoeffding's
+    The interval is normal, by Theorem 7 and Corollary 9 of [1]_ for Nogueira's measure, Hoeffding's
     projection of a U-statistic of order two for Jaccard. It is asymptotic in the number of rounds
-    and is nan for two rounds of equal size and for equal rounds. It assumes independent rounds; the
+    and is nan for two rounds of equal size and for equal rounds. It assumes independent rounds. The
     folds of one cross-validation are dependent, bootstrap rounds less so.
 
     References
@@ -997,13 +1000,13 @@ def selection_stability(
     sizes = chosen.sum(axis=1)
     if method == "kuncheva" and sizes.min() < sizes.max():
         raise ValueError(
-            "method='kuncheva' must be given the same number of features in every round, got "
-            f"{sizes.min()} to {sizes.max()}; method='nogueira' takes any numbers."
+            "method='kuncheva' needs the same number of features in every round, got "
+            f"{sizes.min()} to {sizes.max()}. method='nogueira' accepts any numbers."
         )
     result = measure_stability(chosen, method, confidence_level)
     if np.isnan(result.value):
         _checks.warn_undefined(
-            f"the {method} stability of {len(chosen)} round(s) is undefined, 0/0; it is set to nan."
+            f"the {method} stability of {len(chosen)} round(s) is undefined (0/0) and set to nan."
         )
     return result
 
@@ -1011,7 +1014,7 @@ def selection_stability(
 def measure_stability(
     chosen: np.ndarray, method: str = "nogueira", confidence_level: float = 0.95
 ) -> Estimate:
-    """Return the stability of validated rounds; an undefined value is nan, without a warning."""
+    """Return the stability of validated rounds. An undefined value is nan, without a warning."""
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     # equal rounds give no estimate of the variance
     error = float(np.sqrt(variance)) if variance > ROUNDING**2 else np.nan
@@ -1039,7 +1042,7 @@ def check_supports(supports: Any) -> np.ndarray:
     chosen = _checks.check_data("supports", supports, dtype=None, estimator="skeval")
     if not np.isin(chosen, (0, 1)).all():
         raise ValueError(
-            "supports must contain truth values, one for each round and feature; got "
+            "supports must contain 0 or 1 (or bool) for each round and feature, got "
             f"{chosen[~np.isin(chosen, (0, 1))].tolist()[0]!r}."
         )
     return chosen.astype(bool)
@@ -1085,7 +1088,7 @@ class SelectedColumns(NamedTuple):
 
 
 class ClassScores(TransformerMixin, BaseEstimator):
-    """Transformer that regresses on class indicators: PLS for classification.
+    """Transformer that regresses on class indicators, which gives PLS for classification.
 
     The scores of `PLSRegression` depend on a numeric target, and its `fit_transform` returns a
     pair, so that it cannot be a step of a pipeline.
@@ -1110,7 +1113,7 @@ class ClassScores(TransformerMixin, BaseEstimator):
 
 
 def prepare_selector(selector: Any) -> Any:
-    """Return the selector; transformers that are regressors are fitted to class indicators."""
+    """Return the selector. Transformers that are regressors are fitted to class indicators."""
     if isinstance(selector, Pipeline):
         if not any(prepare_selector(step) is not step for _, step in selector.steps):
             return selector
@@ -1124,7 +1127,7 @@ def prepare_selector(selector: Any) -> Any:
 
 
 def without_selection(selector: Any) -> Any:
-    """Return the preprocessing of a selector: the steps that do not select."""
+    """Return the preprocessing of a selector, that is, the steps that do not select."""
     if isinstance(selector, Pipeline):
         steps = [(name, without_selection(step)) for name, step in selector.steps]
         return Pipeline(steps)
@@ -1151,7 +1154,7 @@ def check_selects(selector: Any) -> None:
 
 
 def read_selection(selector: Any, n_features: int) -> SelectedColumns | None:
-    """Return the columns that a fitted selector keeps; None if it makes new features."""
+    """Return the columns that a fitted selector keeps, or None if it makes new features."""
     check_selects(selector)
     columns, ranks = np.arange(n_features), np.full(n_features, float(n_features))
     for step in list_steps(selector):
@@ -1169,7 +1172,7 @@ def read_selection(selector: Any, n_features: int) -> SelectedColumns | None:
 
 
 def step_support(step: Any, n_features: int) -> np.ndarray | None:
-    """Return the mask of the columns that a fitted step keeps; None if it makes new features."""
+    """Return the mask of the columns that a fitted step keeps, or None if it makes new features."""
     if hasattr(step, "get_support"):
         return np.asarray(step.get_support())
     if not hasattr(step, "get_feature_names_out"):
@@ -1183,9 +1186,9 @@ def step_support(step: Any, n_features: int) -> np.ndarray | None:
 
 
 def feature_ranks(selector: Any) -> np.ndarray | None:
-    """Return the rank of each feature, 1 is best; None if a fitted selector has no ranking.
+    """Return the rank of each feature, 1 is best, or None if a fitted selector has no ranking.
 
-    Taken from `ranking_` (recursive elimination) or `scores_` (univariate selection); an undefined
+    Taken from `ranking_` (recursive elimination) or `scores_` (univariate selection). An undefined
     score ranks last.
     """
     if hasattr(selector, "ranking_"):

@@ -105,7 +105,7 @@ class SelectionFrequencyDisplay(Display):
     bars_ : matplotlib BarContainer
         The bars, most often selected first.
     top_ : ndarray of int
-        Positions of the features that were drawn, in that order; ties by position.
+        Positions of the features that were drawn, in that order, ties by position.
 
     See Also
     --------
@@ -142,12 +142,12 @@ class SelectionFrequencyDisplay(Display):
             A fitted pipeline, the result of `selection_stability`, or the supports of shape
             (n_rounds, n_features).
         feature_names : sequence of str of length n_features, default=None
-            Names of the features; None uses the ``feature_names_in_`` of a fitted pipeline, or
-            otherwise ``x0``, ``x1`` and so on.
+            Names of the features. If None, they are the ``feature_names_in_`` of a fitted pipeline,
+            or otherwise ``x0``, ``x1`` and so on.
         n_top : int, default=20
-            Maximum number of features; features that were never selected are not drawn.
+            Maximum number of features. Features that were never selected are not drawn.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Where to draw. If None, a new figure is created.
 
         Returns
         -------
@@ -195,7 +195,7 @@ class SelectionFrequencyDisplay(Display):
         names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
         ax.set_yticks(rows, names, parse_math=False)
         ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))
-        ax.set_xlabel(f"share of the {self.n_rounds} rounds")
+        ax.set_xlabel(f"fraction of the {self.n_rounds} rounds")
         shown = f"the {len(rows)} most frequent of" if len(rows) < ever else "all"
         ax.set_title(f"{shown} {ever} features ever selected", fontsize="medium")
 

@@ -1,7 +1,7 @@
 """Metrics for classifiers, regressors, rankings and translations.
 
 The API page has a table of what each function returns and whether `make_scorer` accepts it. Metrics
-that scikit-learn defines in the same way are re-exported, so that one import gives the whole set;
+that scikit-learn defines in the same way are re-exported, so that one import gives the whole set.
 `tests/properties/test_metric_returns.py` lists the re-exported names.
 """
 

@@ -1,4 +1,4 @@
-"""Calibration of predicted probabilities: curves, errors and score decompositions.
+"""Calibration of predicted probabilities, curves, errors and score decompositions.
 
 The module contains, in this order, the validation of binary events and their bins, the calibration
 curve, the expected calibration error, and the decomposition of a proper score into miscalibration,
@@ -77,7 +77,9 @@ def _check_columns(
             f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
         )
     if not set(y.tolist()) <= set(classes.tolist()):
-        raise ValueError(f"y_true must only have the labels {classes.tolist()[:10]}, got others.")
+        raise ValueError(
+            f"y_true must contain only the labels {classes.tolist()[:10]}, got others."
+        )
     # the event is the top label, or one class
     if pos_label is None:
         return y == classes[columns.argmax(axis=1)], columns.max(axis=1)
@@ -159,7 +161,7 @@ def bin_events(events: CurveSample, n_bins: int, strategy: str) -> Binned:
     if strategy == "quantile":
         order = np.argsort(p)
         ranked, cumulative = p[order], np.cumsum(weight[order])
-        # the smallest probability with this share of the weight at or below it
+        # the smallest probability with this fraction of the weight at or below it
         at = np.searchsorted(cumulative, shares * cumulative[-1] - SAME_WEIGHT)
         edges = ranked[np.minimum(at, len(p) - 1)]
     # number the bins that are not empty
@@ -205,7 +207,7 @@ def reliability_curve(
               \bar y_b = \frac{\sum_{i \in b} w_i y_i}{\sum_{i \in b} w_i},
 
     where :math:`y_i` is 1 if the event happened. A model is calibrated if events happen as often as
-    predicted; then the expected value of :math:`\bar y_b` is :math:`\bar p_b`.
+    predicted. Then the expected value of :math:`\bar y_b` is :math:`\bar p_b`.
 
     Parameters
     ----------
@@ -214,27 +216,27 @@ def reliability_curve(
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the positive class, or of each class.
     n_bins : int, default=10
-        Number of bins; empty bins are omitted.
+        Number of bins. Empty bins are omitted.
     strategy : {"quantile", "uniform"}, default="quantile"
         Bins with equal numbers of samples, or of equal width. A quantile is the smallest
-        probability with at least the required share of the weight at or below it, so that whole
+        probability with at least the required fraction of the weight at or below it, so that whole
         weights are repetitions. :func:`sklearn.calibration.calibration_curve` interpolates instead,
         which may move a sample if the bins cannot have equal numbers.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, in each bin separately.
     pos_label : int, float, bool or str, default=None
-        The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
-        1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
-        with the largest probability is the true class.
+        The positive class. If `y_proba` has one column, None means 1 if `y_true` takes values in
+        {0, 1} or {-1, 1}. If it has several, None defines the event as a correct top label. The
+        label is correct if the class with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
-        Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
+        Class of each column of `y_proba`. None means the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. The effective size of a bin is :math:`(\sum w)^2 / \sum w^2`, so only the
         ratios of weights matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        Group of each sample, such as the patient. Several columns are nested or crossed groups. See
         :doc:`/user_guide/dependence`. The interval and the band use the effective sample size of
-        each bin, with Student's t quantile; a bin with one group counts as one sample.
+        each bin, with Student's t quantile. A bin with one group counts as one sample.
 
     Returns
     -------
@@ -260,12 +262,12 @@ def reliability_curve(
     Notes
     -----
     *The interval* of Clopper and Pearson is for the mean true probability of the samples in the
-    bin. Wilson's interval would cover less than its level in bins of few samples;
+    bin. Wilson's interval would cover less than its level in bins of few samples.
     :doc:`/validation` has the coverage of both.
 
     *The band* covers the observed fraction of a calibrated model with probability at least
     `confidence_level`, separately in each bin. It uses the exact distribution of the number of
-    events, which is Poisson-binomial with the probabilities :math:`p_i`; the bars of [1]_ simulate
+    events, which is Poisson-binomial with the probabilities :math:`p_i`. The bars of [1]_ simulate
     this distribution. With unequal weights, a beta distribution with the same mean and variance is
     used as an approximation, which is poor if one weight dominates. With ten bins, the curve of a
     calibrated model often leaves the band in one of them.
@@ -343,10 +345,10 @@ def expected_calibration_error(
 
     .. math:: ECE = \sum_b s_b\, |\bar y_b - \bar p_b| .
 
-    The result lies in [0, 1]; 0 is best. It estimates the same quantity for the true probabilities,
-    :math:`\theta = \sum_b s_b |\bar\pi_b - \bar p_b|`. It is biased upward, because random
-    variation produces distances even for a calibrated model: `by_chance` is the expected error of a
-    calibrated model.
+    The result lies in [0, 1]. The best value is 0. It estimates the same quantity for the true
+    probabilities, :math:`\theta = \sum_b s_b |\bar\pi_b - \bar p_b|`. It is biased upward, because
+    random variation produces distances even for a calibrated model. `by_chance` is the expected
+    error of a calibrated model.
 
     Parameters
     ----------
@@ -361,21 +363,21 @@ def expected_calibration_error(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     pos_label : int, float, bool or str, default=None
-        The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
-        1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
-        with the largest probability is the true class.
+        The positive class. If `y_proba` has one column, None means 1 if `y_true` takes values in
+        {0, 1} or {-1, 1}. If it has several, None defines the event as a correct top label. The
+        label is correct if the class with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
-        Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
+        Class of each column of `y_proba`. None means the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. Only their ratios matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        Group of each sample, such as the patient. Several columns are nested or crossed groups. See
         :doc:`/user_guide/dependence`. Each bin has its effective sample size.
 
     Returns
     -------
     Estimate
-        Estimate with the error as `value` and the `interval` of the true distance; the standard
+        Estimate with the error as `value` and the `interval` of the true distance. The standard
         error is nan. `details` contain the bias-corrected distance ``corrected`` (0 if the error is
         smaller than expected by chance), the expected error of a calibrated model ``by_chance``,
         the number of non-empty bins ``n_bins``, and ``pos_label``.
@@ -393,15 +395,15 @@ def expected_calibration_error(
     -----
     *Bias.* In a bin of :math:`n_b` samples the fraction is :math:`X_b / n_b` with a binomial
     :math:`X_b`, so the expected error can be computed from the true distances. `corrected` is the
-    mean true distance whose expected error equals the observed error. It may still be inaccurate:
-    if most of the error is due to chance it is too small, and for a calibrated model it is not 0 in
+    mean true distance whose expected error equals the observed error. It may still be inaccurate.
+    If most of the error is due to chance it is too small, and for a calibrated model it is not 0 in
     every data set.
 
     *Interval.* The limits are the largest and the smallest mean true distance for which the
     observed error deviates from its expected value by at most the normal quantile times the
     standard deviation. The upper limit distributes the distance over the bins such that chance adds
-    least, and treats errors below `by_chance` as equal to it; the lower limit distributes it as
-    observed. The interval is for :math:`\theta` of the drawn samples; :doc:`/validation` has its
+    least, and treats errors below `by_chance` as equal to it. The lower limit distributes it as
+    observed. The interval is for :math:`\theta` of the drawn samples. :doc:`/validation` has its
     coverage. With unequal weights, the effective size of a bin is :math:`(\sum w)^2 / \sum w^2`.
 
     References
@@ -486,33 +488,34 @@ def score_decomposition(
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the positive class, or of each class.
     loss : {"brier", "log_loss"}, default="brier"
-        The score: :math:`(p - y)^2`, or :math:`-\log` of the probability of the observed outcome,
-        with probabilities clipped to a distance of 2.2e-16 from 0 and 1, as in scikit-learn.
+        The score, that is, :math:`(p - y)^2`, or :math:`-\log` of the probability of the observed
+        outcome, with probabilities clipped to a distance of 2.2e-16 from 0 and 1, as in
+        scikit-learn.
     method : {"corp", "murphy"}, default="corp"
-        "corp" recalibrates by isotonic regression [1]_, without bins (:math:`g = p`); "murphy" by
-        the observed fraction of each bin [2]_.
+        "corp" recalibrates by isotonic regression [1]_, without bins (:math:`g = p`), and "murphy"
+        by the observed fraction of each bin [2]_.
     n_bins : int, default=10
         Number of bins for "murphy".
     strategy : {"quantile", "uniform"}, default="quantile"
         Bins for "murphy", with equal numbers of samples or of equal width.
     pos_label : int, float, bool or str, default=None
-        The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
-        1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
-        with the largest probability is the true class.
+        The positive class. If `y_proba` has one column, None means 1 if `y_true` takes values in
+        {0, 1} or {-1, 1}. If it has several, None defines the event as a correct top label. The
+        label is correct if the class with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
-        Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
+        Class of each column of `y_proba`. None means the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. Only their ratios matter.
 
     Returns
     -------
     dict
-        The ``score``, where smaller is better, and its components: ``miscalibration``, the gain
-        from recalibration (Murphy's reliability); ``discrimination``, the gain of the recalibrated
-        probabilities over the event frequency (resolution); ``uncertainty``, the score of the event
-        frequency; ``within_bins``, the variation within bins, which is 0 without bins or if each
-        bin has a single probability. ``n_bins`` is the number of groups of equal recalibrated
-        probability.
+        The ``score``, where smaller is better, and its components. ``miscalibration`` is the gain
+        from recalibration (Murphy's reliability). ``discrimination`` is the gain of the
+        recalibrated probabilities over the event frequency (resolution). ``uncertainty`` is the
+        score of the event frequency. ``within_bins`` is the variation within bins, which is 0
+        without bins or if each bin has a single probability. ``n_bins`` is the number of groups of
+        equal recalibrated probability.
 
     Raises
     ------

@@ -46,8 +46,8 @@ def error_rate(
 
     .. math:: \frac{1}{n} \sum_i 1[y_i \ne \hat y_i]
 
-    The result lies in [0, 1]; 0 is best, 1 worst. It equals ``1 - accuracy_score``, but errors are
-    counted rather than subtracted, so one error in ten is exactly 0.1.
+    The result lies in [0, 1]. The best value is 0, the worst 1. It equals ``1 - accuracy_score``,
+    but errors are counted rather than subtracted, so one error in ten is exactly 0.1.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def sensitivity_score(
 
     .. math:: TP / (TP + FN)
 
-    The result lies in [0, 1]; 1 is best. Also known as the recall of the positive class or the
-    true-positive rate.
+    The result lies in [0, 1]. The best value is 1. Also known as the recall of the positive class
+    or the true-positive rate.
 
     Parameters
     ----------
@@ -117,14 +117,14 @@ def sensitivity_score(
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     sensitivity : float
-        A fraction; nan, with a warning, if no sample is positive.
+        A fraction, or nan, with a warning, if no sample is positive.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def specificity_score(
 
     .. math:: TN / (TN + FP)
 
-    The result lies in [0, 1]; 1 is best. It is the recall of the negative class, that is, 1 minus
-    the false-positive rate.
+    The result lies in [0, 1]. The best value is 1. It is the recall of the negative class, that is,
+    1 minus the false-positive rate.
 
     Parameters
     ----------
@@ -162,14 +162,14 @@ def specificity_score(
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     specificity : float
-        A fraction; nan, with a warning, if no sample is negative.
+        A fraction, or nan, with a warning, if no sample is negative.
 
     Raises
     ------
@@ -197,8 +197,8 @@ def ppv_score(
 
     .. math:: TP / (TP + FP)
 
-    The positive predictive value lies in [0, 1]; 1 is best. It is the precision of the positive
-    class and depends on the prevalence of that class.
+    The positive predictive value lies in [0, 1]. The best value is 1. It is the precision of the
+    positive class and depends on the prevalence of that class.
 
     Parameters
     ----------
@@ -207,14 +207,14 @@ def ppv_score(
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     ppv : float
-        A fraction; nan, with a warning, if no sample is predicted as positive.
+        A fraction, or nan, with a warning, if no sample is predicted as positive.
 
     Raises
     ------
@@ -242,8 +242,8 @@ def npv_score(
 
     .. math:: TN / (TN + FN)
 
-    The negative predictive value lies in [0, 1]; 1 is best. It is the precision of the negative
-    class and depends on the prevalence of that class.
+    The negative predictive value lies in [0, 1]. The best value is 1. It is the precision of the
+    negative class and depends on the prevalence of that class.
 
     Parameters
     ----------
@@ -252,14 +252,14 @@ def npv_score(
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     npv : float
-        A fraction; nan, with a warning, if no sample is predicted as negative.
+        A fraction, or nan, with a warning, if no sample is predicted as negative.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def _measure_side(
     total = float(weight[is_predicted if predicted else is_member].sum())
     if not total:
         side = f"{'predicted ' * predicted}{'positive' if positive else 'negative'}"
-        return _checks.give_nan(f"The share is 0/0, nan: no sample is {side}.")
+        return _checks.give_nan(f"The fraction is 0/0 (nan): no sample is {side}.")
     return float(weight[is_member & is_predicted].sum() / total)
 
 
@@ -319,7 +319,7 @@ def averaged_precision_recall_fscore(
     .. math:: P = \sum_c w_c P_c, \quad R = \sum_c w_c R_c, \quad
               F_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R}.
 
-    All values lie in [0, 1]; 1 is best, 0 worst.
+    All values lie in [0, 1]. The best value is 1, the worst 0.
 
     Parameters
     ----------
@@ -328,25 +328,25 @@ def averaged_precision_recall_fscore(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision. 0 gives P, infinity gives R.
     average : {"macro", "micro", "log_inverse"}, array-like or dict, default="macro"
         "macro" weights classes equally. "micro" first pools the true positives, false positives and
         false negatives over classes. "log_inverse" weights a class of `n_c` samples by `1 /
         log2(n_c)`, which gives rare classes more weight. An array contains a weight for each class
-        in the order of `labels`; a dict maps each class to its weight. Weights are divided by their
+        in the order of `labels`. A dict maps each class to its weight. Weights are divided by their
         sum.
     labels : array-like, default=None
-        Classes to average over. None uses all classes that occur, sorted.
+        Classes to average over. None means all classes that occur, sorted.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
         Precision of a class that is never predicted, and recall of a class that never occurs, as in
-        scikit-learn: "warn" uses 0 with a warning, nan omits the class from that mean.
+        scikit-learn. "warn" uses 0 with a warning, nan omits the class from that mean.
 
     Returns
     -------
     precision, recall, fscore : float
-        The averages, and the F computed from them; F is 0 if either average is 0.
+        The averages, and the F computed from them. F is 0 if either average is 0.
 
     Raises
     ------
@@ -400,28 +400,28 @@ def matrices_precision_recall_fscore(
               F_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R},
 
     and the micro average computes P and R from the mean (or total) counts
-    :math:`\sum_m TP_m`, :math:`\sum_m FP_m` and :math:`\sum_m FN_m`. All values lie in [0, 1]; 1 is
-    best, 0 worst.
+    :math:`\sum_m TP_m`, :math:`\sum_m FP_m` and :math:`\sum_m FN_m`. All values lie in [0, 1]. The
+    best value is 1, the worst 0.
 
     Parameters
     ----------
     matrices : list of array-like of shape (n_classes, n_classes)
-        Confusion matrices of `sklearn.metrics.confusion_matrix`: true classes in rows, predicted
-        classes in columns. Matrices may differ in size. In a matrix of two classes the second class
-        is positive, and the first is not averaged; each class of a larger matrix counts as one
-        matrix of this class against the others.
+        Confusion matrices of `sklearn.metrics.confusion_matrix`, with true classes in rows,
+        predicted classes in columns. Matrices may differ in size. In a matrix of two classes the
+        second class is positive, and the first is not averaged. Each class of a larger matrix
+        counts as one matrix of this class against the others.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision. 0 gives P, infinity gives R.
     average : {"macro", "micro"}, default="macro"
         Whether ratios or counts are averaged.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
         Precision of a class that is never predicted, and recall of a class that never occurs, as in
-        scikit-learn: "warn" uses 0 with a warning, nan omits the ratio from the mean.
+        scikit-learn. "warn" uses 0 with a warning, nan omits the ratio from the mean.
 
     Returns
     -------
     precision, recall, fscore : float
-        The averages, and the F computed from them; F is 0 if either average is 0.
+        The averages, and the F computed from them. F is 0 if either average is 0.
 
     Raises
     ------
@@ -435,10 +435,13 @@ def matrices_precision_recall_fscore(
 
     Notes
     -----
+    Textbooks print the positive class first. Reverse both axes of such a matrix
+    (``m[::-1, ::-1]``), and do not transpose it.
+
     The micro average of the folds of one cross-validation is the value for all out-of-fold
-    predictions together. Forman and Scholz [1]_ recommend it there: macro averages are biased if
-    some folds contain few positive samples. Over data sets of different sizes, the macro average
-    counts data sets equally and the micro average counts samples equally.
+    predictions together. Forman and Scholz [1]_ recommend it there, because macro averages are
+    biased if some folds contain few positive samples. Over data sets of different sizes, the macro
+    average counts data sets equally and the micro average counts samples equally.
 
     References
     ----------
@@ -485,7 +488,7 @@ def matrices_precision_recall_fscore(
 def _score_averages(
     counted: Counted, beta: float, zero_division: ZeroDivision, *, f_alone: bool = False
 ) -> tuple[float, float, float]:
-    """Return mean precision and recall, and their F; "warn" replaces 0/0 by 0 with a warning.
+    """Return mean precision and recall, and their F. "warn" replaces 0/0 by 0 with a warning.
 
     If only F is used, there is no warning unless F depends on the value in place of 0/0.
     """
@@ -517,7 +520,7 @@ def macro_fbeta_score(
     .. math:: F_\beta\Bigl(\tfrac1K \sum_c P_c,\ \tfrac1K \sum_c R_c\Bigr), \quad
               F_\beta(P, R) = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
 
-    The result lies in [0, 1]; 1 is best, 0 worst.
+    The result lies in [0, 1]. The best value is 1, the worst 0.
 
     Parameters
     ----------
@@ -526,14 +529,14 @@ def macro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision. 0 gives P, infinity gives R.
     labels : array-like, default=None
-        Classes to average over. None uses all classes that occur.
+        Classes to average over. None means all classes that occur.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        Value of a precision or recall that is 0/0, as in scikit-learn: "warn" uses 0, with a
-        warning if F depends on it; nan omits the class.
+        Value of a precision or recall that is 0/0, as in scikit-learn. "warn" uses 0, with a
+        warning if F depends on it. A value of nan omits the class.
 
     Returns
     -------
@@ -584,8 +587,8 @@ def micro_fbeta_score(
     .. math:: F_\beta\Bigl(\frac{\sum_c TP_c}{\sum_c TP_c + FP_c},\
               \frac{\sum_c TP_c}{\sum_c TP_c + FN_c}\Bigr)
 
-    The result lies in [0, 1]; 1 is best, 0 worst. Over all classes of a single-label problem, it
-    equals the accuracy.
+    The result lies in [0, 1]. The best value is 1, the worst 0. Over all classes of a single-label
+    problem, it equals the accuracy.
 
     Parameters
     ----------
@@ -594,14 +597,14 @@ def micro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision. 0 gives P, infinity gives R.
     labels : array-like, default=None
-        Classes to pool. None uses all classes that occur.
+        Classes to pool. None means all classes that occur.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        Value of a precision or recall that is 0/0, as in scikit-learn: "warn" uses 0, with a
-        warning if F depends on it; nan omits the class.
+        Value of a precision or recall that is 0/0, as in scikit-learn. "warn" uses 0, with a
+        warning if F depends on it. A value of nan omits the class.
 
     Returns
     -------
@@ -643,7 +646,7 @@ def weighted_fbeta_score(
 
     .. math:: F_\beta\Bigl(\sum_c w_c P_c,\ \sum_c w_c R_c\Bigr), \quad \sum_c w_c = 1
 
-    The result lies in [0, 1]; 1 is best, 0 worst.
+    The result lies in [0, 1]. The best value is 1, the worst 0.
 
     Parameters
     ----------
@@ -652,18 +655,18 @@ def weighted_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision. 0 gives P, infinity gives R.
     class_weight : "log_inverse", array-like or dict, default="log_inverse"
         "log_inverse" weights a class of `n_c` samples by `1 / log2(n_c)`, which gives rare
-        classes more weight. An array contains a weight for each class in the order of `labels`;
-        a dict maps each class to its weight. Weights are divided by their sum.
+        classes more weight. An array contains a weight for each class in the order of `labels`.
+        A dict maps each class to its weight. Weights are divided by their sum.
     labels : array-like, default=None
-        Classes to average over. None uses all classes that occur, sorted.
+        Classes to average over. None means all classes that occur, sorted.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        Value of a precision or recall that is 0/0, as in scikit-learn: "warn" uses 0, with a
-        warning if F depends on it; nan omits the class.
+        Value of a precision or recall that is 0/0, as in scikit-learn. "warn" uses 0, with a
+        warning if F depends on it. A value of nan omits the class.
 
     Returns
     -------
@@ -740,7 +743,7 @@ def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tup
 
 
 def _average_defined(values: Floats, weight: Floats) -> float:
-    """Return the weighted mean of the values that are not nan; nan if all are."""
+    """Return the weighted mean of the values that are not nan, or nan if all are."""
     defined = ~np.isnan(values)
     if not weight[defined].any():
         return float("nan")
@@ -788,7 +791,7 @@ def warn_of_empty(classes: list[object], counts: Counts) -> None:
         if empty.any():
             affected = [classes[i] for i in np.flatnonzero(empty)[:10]]
             _checks.warn_undefined(
-                f"{metric} is 0/0 for {affected} and set to 0; zero_division= changes this value."
+                f"{metric} is 0/0 for {affected} and set to 0. zero_division= changes this value."
             )
 
 
@@ -799,7 +802,7 @@ def count_and_weigh(
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Counted:
-    """Return the classes, their counts and their weights; "micro" merges all classes into one.
+    """Return the classes, their counts and their weights. "micro" merges all classes into one.
 
     Counts are true positives, false positives and false negatives, up to a common factor.
     """
@@ -844,7 +847,8 @@ def cost_sensitive_error(
 
     .. math:: \frac{1}{n} \sum_i cost[y_i, \hat y_i]
 
-    The result lies in [0, largest cost]; 0 is best. If every error costs 1, it is the error rate.
+    The result lies in [0, largest cost]. The best value is 0. If every error costs 1, it is the
+    error rate.
 
     Parameters
     ----------
@@ -853,17 +857,17 @@ def cost_sensitive_error(
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     cost_matrix : array-like of shape (n_classes, n_classes), default=None
-        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`: true classes in
+        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`, with true classes in
         rows, predicted classes in columns, as in `sklearn.metrics.confusion_matrix`, in the order
         of `labels`. Costs must be >= 0, and 0 on the diagonal.
     false_positive_cost, false_negative_cost : float, default=None
-        For two classes, two costs instead of `cost_matrix`: of predicting a negative sample as
-        positive, and of predicting a positive sample as negative.
+        For two classes, two costs instead of `cost_matrix`, those of predicting a negative sample
+        as positive, and of predicting a positive sample as negative.
     pos_label : int, float, bool or str, default=None
-        The positive class for these two costs. None uses 1 if the classes are in {0, 1} or
+        The positive class for these two costs. None means 1 if the classes are in {0, 1} or
         {-1, 1}.
     labels : array-like of shape (n_classes,), default=None
-        Classes in the order of `cost_matrix`. None uses all classes that occur, sorted. Pass them
+        Classes in the order of `cost_matrix`. None means all classes that occur, sorted. Pass them
         if a class may be absent, as in the folds of a cross-validation.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
@@ -876,9 +880,9 @@ def cost_sensitive_error(
     Raises
     ------
     ValueError
-        If neither or both of `cost_matrix` and the named costs are passed; if `cost_matrix` is not
-        square with one row per class, has a negative or infinite cost or a non-zero diagonal; if
-        the named costs are used with more than two classes; or if a class that occurs is not in
+        If neither or both of `cost_matrix` and the named costs are passed. If `cost_matrix` is not
+        square with one row per class, has a negative or infinite cost or a non-zero diagonal. If
+        the named costs are used with more than two classes. If a class that occurs is not in
         `labels`.
 
     See Also
@@ -888,7 +892,7 @@ def cost_sensitive_error(
     Notes
     -----
     In the matrices of Elkan [1]_ rows are *predicted* and columns are true classes. Such a matrix
-    must be transposed; no check can detect it. Textbooks in which class 0 is positive have rows of
+    must be transposed. No check can detect it. Textbooks in which class 0 is positive have rows of
     true classes, as here. The named costs avoid the ambiguity.
 
     References
@@ -908,7 +912,7 @@ def cost_sensitive_error(
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     unknown = set(_checks.classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
-        raise ValueError(f"labels must name every class that occurs; {unknown} are missing.")
+        raise ValueError(f"labels must name every class that occurs, but {unknown} are missing.")
     costs = costs_of_cells(
         classes, cost_matrix, false_positive_cost, false_negative_cost, pos_label
     )
@@ -919,7 +923,7 @@ def cost_sensitive_error(
 def costs_of_samples(
     y_true: ArrayLike, y_pred: ArrayLike, classes: NDArray[np.generic], costs: Floats
 ) -> Floats:
-    """Return the cost of each decision; `costs` has the true and predicted `classes`."""
+    """Return the cost of each decision. `costs` has the true and predicted `classes`."""
     order = np.argsort(classes)
     true, pred = (order[np.searchsorted(classes, y, sorter=order)] for y in (y_true, y_pred))
     return np.asarray(costs[true, pred])
@@ -937,7 +941,7 @@ def costs_of_cells(
     named = (false_positive_cost, false_negative_cost)
     if (cost_matrix is None) == (named == (None, None)) or (named.count(None) == 1):
         raise ValueError(
-            "cost_matrix, or both false_positive_cost and false_negative_cost, must be given, got "
+            "cost_matrix, or both false_positive_cost and false_negative_cost, must be passed, got "
             f"cost_matrix={cost_matrix!r} and the costs {named}."
         )
     if cost_matrix is not None:
@@ -949,8 +953,8 @@ def costs_of_cells(
         n = len(classes)
         if costs.shape != (n, n):
             raise ValueError(
-                f"cost_matrix must have shape ({n}, {n}), got {costs.shape}; labels= names classes "
-                "that may be absent."
+                f"cost_matrix must have shape ({n}, {n}), got {costs.shape}. labels= can name "
+                "classes that are absent."
             )
         if costs.min() < 0:
             raise ValueError(f"cost_matrix must be >= 0, got {costs.min()}.")
@@ -960,7 +964,7 @@ def costs_of_cells(
     if len(classes) > 2:
         raise ValueError(
             "false_positive_cost and false_negative_cost need at most two classes, got "
-            f"{classes[:10].tolist()}; use cost_matrix."
+            f"{classes[:10].tolist()}. Use cost_matrix."
         )
     # two costs of two classes
     positive = classes == _checks.positive_label(classes.tolist(), pos_label)
@@ -984,7 +988,7 @@ def probability_cost(
 
     .. math:: P(+)cost = \frac{p\, c_{FN}}{p\, c_{FN} + (1 - p)\, c_{FP}}
 
-    The result lies in [0, 1]; with equal costs it is the prior.
+    The result lies in [0, 1]. With equal costs it is the prior.
 
     Parameters
     ----------
@@ -1008,7 +1012,7 @@ def probability_cost(
 
     Notes
     -----
-    Some publications print a product instead of the sum in the denominator; that formula can leave
+    Some publications print a product instead of the sum in the denominator. That formula can leave
     [0, 1].
 
     References

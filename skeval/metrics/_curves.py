@@ -1,7 +1,7 @@
-"""Curves of binary scores over all thresholds: bands, dominance, net benefit and costs.
+"""Curves of binary scores over all thresholds, bands, dominance, net benefit and costs.
 
 `check_curve_sample` is the reader of labels, scores, weights and groups of all functions with an
-interval. Each point of a ROC curve gives a line in cost space; the cost curve is the lower envelope
+interval. Each point of a ROC curve gives a line in cost space. The cost curve is the lower envelope
 of these lines, and the points on the convex hull of the ROC curve suffice to compute it.
 """
 
@@ -38,7 +38,7 @@ _DIRECTIONS = 7
 
 
 class Cuts:
-    """Cuts of a score, for arbitrary sample weights; thresholds have shape (n_cuts + 1,).
+    """Cuts of a score, for arbitrary sample weights. Thresholds have shape (n_cuts + 1,).
 
     The first cut, with threshold inf, predicts no sample as positive. Each further cut adds the
     samples with the next lower distinct score.
@@ -67,29 +67,29 @@ def ranking_loss(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Return the fraction of (positive, negative) pairs ranked wrongly; ties count half.
+    r"""Return the fraction of (positive, negative) pairs ranked wrongly. Ties count half.
 
     .. math:: \ell_{rank} = \frac{1}{m^+ m^-} \sum_{+,-}
               \Bigl( 1[f^+ < f^-] + \tfrac12\, 1[f^+ = f^-] \Bigr)
 
-    The result lies in [0, 1]; 0 is best, 1 worst, and an uninformative score has 1/2. The
-    computation takes :math:`O(n \log n)` time.
+    The result lies in [0, 1]. The best value is 0, the worst 1, and an uninformative score has 1/2.
+    The computation takes :math:`O(n \log n)` time.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. A pair has the product of the weights of its samples.
 
     Returns
     -------
     loss : float
-        A fraction; nan with `UndefinedMetricWarning` if a class is absent.
+        A fraction, or nan with `UndefinedMetricWarning` if a class is absent.
 
     Raises
     ------
@@ -136,24 +136,24 @@ def break_even_point(
               \quad\text{where}\quad TP + FP = m^+
 
     At this cut, the number of samples predicted as positive equals the number of positive samples.
-    The result lies in [0, 1]; 1 is best, 0 worst. On average, an uninformative score has the
-    prevalence.
+    The result lies in [0, 1]. The best value is 1, the worst 0. On average, an uninformative score
+    has the prevalence.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     value : float
-        A fraction; nan with `UndefinedMetricWarning` if there is no positive sample.
+        A fraction, or nan with `UndefinedMetricWarning` if there is no positive sample.
 
     Raises
     ------
@@ -165,7 +165,7 @@ def break_even_point(
     -----
     If no cut satisfies this because of tied scores, the value is interpolated linearly between the
     two neighboring (recall, precision) points. If the first of them has no true positives, so that
-    its precision is 0/0 or 0, the precision of the second point is returned: a constant score has
+    its precision is 0/0 or 0, the precision of the second point is returned. A constant score has
     the prevalence. (The point (0, 1) that `precision_recall_curve` adds there would give ``1 / (2 -
     prevalence)``.) Weights are compared up to rounding, so their unit does not matter.
 
@@ -209,7 +209,7 @@ def curve_dominance(
     *,
     kind: Literal["roc", "pr"] = "roc",
 ) -> tuple[Winner, Floats]:
-    """Compare two curves: find the dominating one, or the points where they cross.
+    """Compare two curves. Find the dominating one, or the points where they cross.
 
     Curve A dominates B if it is on or above B at every x in [0, 1] and above B at some x. A
     classifier whose ROC curve dominates has the lower expected cost for all costs and priors. If
@@ -218,12 +218,12 @@ def curve_dominance(
     Parameters
     ----------
     curve_a : tuple of arrays
-        Result of `roc_curve` or `precision_recall_curve`: (FPR, TPR, ...) or (precision, recall,
-        ...). Only the first two arrays are used.
+        Result of `roc_curve` or `precision_recall_curve`, that is, (FPR, TPR, ...) or (precision,
+        recall, ...). Only the first two arrays are used.
     curve_b : tuple of arrays
         The other curve, in the same format.
     kind : {"roc", "pr"}, default="roc"
-        "roc": TPR against FPR. "pr": precision against recall.
+        "roc" is TPR against FPR. "pr" is precision against recall.
 
     Returns
     -------
@@ -347,12 +347,12 @@ class CurveSample:
 
     @property
     def average_precision(self) -> float:
-        """Average precision: the mean over cuts, weighted by the gain in recall."""
+        """Average precision, the mean over cuts, weighted by the gain in recall."""
         return areas.precision_influence(self.positive, self.score, self.weight)[0]
 
     @property
     def z(self) -> float:
-        """Two-sided quantile: normal, or Student's t with groups."""
+        """Two-sided quantile, normal, or Student's t with groups."""
         return intervals.normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
 
     def steps(self) -> tuple[Steps, Floats]:
@@ -429,7 +429,7 @@ def check_curve_sample(
 
 
 def warn_of_other_class(name: str, sample: CurveSample) -> None:
-    """Warn if scores indicate the other class: their area under the ROC curve is below 1/2."""
+    """Warn if the area under the ROC curve is below 1/2."""
     if sample.positive.all() or not sample.positive.any():
         return
     limits, error = sample.area_form(sample.area)
@@ -469,8 +469,8 @@ class RankingExtra:
     distances : ndarray of shape (n_resamples,)
         Distances of simulated curves from the true one, in standard deviations.
     prevalence, break_even_point : float or None
-        For a precision-recall curve, the share of positives, and the common value of precision and
-        recall.
+        For a precision-recall curve, the fraction of positives, and the common value of precision
+        and recall.
     """
 
     points: NDArray[np.float64]
@@ -495,7 +495,7 @@ def roc_curve_band(
     r"""Return a ROC curve with confidence bands, and its area with a confidence interval.
 
     At each false-positive rate x, the estimated curve is the true-positive rate on unlimited data,
-    in [0, 1]; higher is better, and an uninformative score has the diagonal. The bands are
+    in [0, 1]. Higher is better, and an uninformative score has the diagonal. The bands are
     pointwise and simultaneous.
 
     Parameters
@@ -503,9 +503,9 @@ def roc_curve_band(
     y_true : array-like of shape (n_samples,)
         True classes, exactly two.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`, so only the
         ratios of weights matter.
@@ -519,7 +519,7 @@ def roc_curve_band(
     n_points : int, default=101
         Number of x values.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. Only the simultaneous
+        Seed of the random draws. An int gives the same result in each call. Only the simultaneous
         band depends on them.
 
     Returns
@@ -527,7 +527,7 @@ def roc_curve_band(
     curve : Curve
         Curve with the false-positive rates `x`, evenly spaced from 0 to 1, the true-positive rates
         `y`, the pointwise limits `low` and `high`, the simultaneous `band` and the `area`.
-        ``extra.points``, of shape (n_cuts, 2), contains both rates at every cut of the score: at
+        ``extra.points``, of shape (n_cuts, 2), contains both rates at every cut of the score. At
         cut i, scores of ``thresholds[i]`` or more are predicted positive. ``extra.distances``
         contains the distance of each simulated curve from the true one, in standard deviations.
 
@@ -540,7 +540,7 @@ def roc_curve_band(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has a single sample with positive weight; the standard error of the area is then
+        If a class has a single sample with positive weight. The standard error of the area is then
         nan.
 
     Notes
@@ -550,15 +550,15 @@ def roc_curve_band(
 
     - the threshold with rate x on unlimited data may deviate by `a` standard deviations
       :math:`\sqrt{x (1 - x) / n}` of the n negatives, and independently the true-positive rate at
-      this threshold by `b` standard deviations of the m positives (Jeffreys limits; Brown et al.
+      this threshold by `b` standard deviations of the m positives (Jeffreys limits, Brown et al.
       [1]_). The interval contains all values reached by pairs with :math:`a^2 + b^2 \le z^2`, where
       z is the normal quantile, because only the deviation across the curve matters and this is one
-      normal variable;
-    - the band of the whole curve has the same form, with Clopper-Pearson limits. Here z is the
+      normal variable.
+    - The band of the whole curve has the same form, with Clopper-Pearson limits. Here z is the
       quantile of the largest distance, in these deviations, over curves drawn from the observed
-      one. Bands of fixed width (Campbell [2]_) also cover the curve, but are wide in the corners;
-      Macskassy et al. [3]_ compare further methods;
-    - the area has the score interval of `metric_interval`, with DeLong's variance, or the variance
+      one. Bands of fixed width (Campbell [2]_) also cover the curve, but are wide in the corners.
+      Macskassy et al. [3]_ compare further methods.
+    - The area has the score interval of `metric_interval`, with DeLong's variance, or the variance
       between groups (Obuchowski [4]_).
 
     :doc:`/validation` has the measured coverage.
@@ -632,7 +632,7 @@ def precision_recall_curve_band(
 
     At each recall r, the estimated curve is the precision on unlimited data, :math:`\pi r / (\pi r
     + (1 - \pi) f)`, where :math:`\pi` is the prevalence and f the false-positive rate at recall r.
-    It lies in [0, 1]; higher is better, and an uninformative score has the prevalence.
+    It lies in [0, 1]. Higher is better, and an uninformative score has the prevalence.
 
     Parameters
     ----------
@@ -640,9 +640,9 @@ def precision_recall_curve_band(
         True classes, exactly two. The prevalence is estimated too, so the samples must be drawn
         from the population, not separately per class.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`, so only the
         ratios of weights matter.
@@ -657,7 +657,7 @@ def precision_recall_curve_band(
         Number of x values from 0 to 1. The first, recall 0, is omitted because its precision is
         undefined.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. Only the simultaneous
+        Seed of the random draws. An int gives the same result in each call. Only the simultaneous
         band depends on them.
 
     Returns
@@ -666,10 +666,10 @@ def precision_recall_curve_band(
         Curve with the recalls `x`, evenly spaced from above 0 to 1, the precisions `y`, the
         pointwise limits `low` and `high`, the simultaneous `band`, and the average precision as
         `area`, whose standard error is nan. Its `extra` has the `prevalence`, the
-        `break_even_point`, and `points`, of shape (n_cuts, 2): recall and precision at every cut
-        of the score that predicts at least one positive. At cut i, scores of ``thresholds[i]`` or
-        more are predicted positive. `distances` are the distances of the simulated curves from
-        the true one.
+        `break_even_point`, and `points`, of shape (n_cuts, 2), that is, recall and precision at
+        every cut of the score that predicts at least one positive. At cut i, scores of
+        ``thresholds[i]`` or more are predicted positive. `distances` are the distances of the
+        simulated curves from the true one.
 
     Raises
     ------
@@ -784,7 +784,7 @@ def net_benefit(
     .. math:: NB(p_t) = \frac{TP}{n} - \frac{FP}{n}\, \frac{p_t}{1 - p_t}
 
     A treatment threshold of :math:`p_t` implies that a false positive costs :math:`p_t / (1 - p_t)`
-    times the benefit of a true positive. The maximum is the prevalence; there is no lower bound.
+    times the benefit of a true positive. The maximum is the prevalence. There is no lower bound.
     Treating nobody has net benefit 0, and treating everybody :math:`\pi - (1 - \pi)\, p_t / (1 -
     p_t)`. A model is useful if its net benefit is above both.
 
@@ -796,12 +796,12 @@ def net_benefit(
     y_proba : array-like of shape (n_samples,)
         Predicted probabilities of the positive class.
     baseline : array-like of shape (n_samples,), default=None
-        Probabilities of a second model for the same samples; its net benefit is subtracted.
+        Probabilities of a second model for the same samples. Its net benefit is subtracted.
         If all are 1, the baseline is to treat every sample.
     thresholds : array-like of shape (n_thresholds,), default=None
-        Thresholds in [0, 1). None uses 0.01, 0.02, ..., 0.99.
+        Thresholds in [0, 1). None means 0.01, 0.02, ..., 0.99.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
     groups : array-like of shape (n_samples,), default=None
@@ -815,8 +815,8 @@ def net_benefit(
     curve : Curve
         Curve with the thresholds `x`, the net benefit `y` in true positives per sample, and the
         limits `low` and `high`. ``columns["treat_all"]`` is the net benefit of treating every
-        sample. `extra.prevalence` is the share of positives, and `extra.is_difference` is True if
-        a baseline was subtracted.
+        sample. `extra.prevalence` is the fraction of positives, and `extra.is_difference` is True
+        if a baseline was subtracted.
 
     Raises
     ------
@@ -827,11 +827,11 @@ def net_benefit(
     Notes
     -----
     At a threshold each sample contributes 1, :math:`-p_t / (1 - p_t)` or 0. The limits are the
-    "score" interval of `metric_interval` for the mean of these gains: the range of means over all
-    tables that Pearson's chi-square test does not reject. Kinds of gain that were not observed also
-    contribute to the uncertainty, so the interval has positive width even if nobody is treated or
-    two models treat the same samples. A difference is paired: only samples that one model treats
-    and the other does not contribute.
+    "score" interval of `metric_interval` for the mean of these gains, which is the range of means
+    over all tables that Pearson's chi-square test does not reject. Kinds of gain that were not
+    observed also contribute to the uncertainty, so the interval has positive width even if nobody
+    is treated or two models treat the same samples. A difference is paired. Only samples that one
+    model treats and the other does not contribute.
 
     A sample whose probability equals the threshold is treated, as in the R package dcurves. Like
     any metric, net benefit is optimistic on training samples.
@@ -929,8 +929,8 @@ def cost_curve(
               \frac{FNR\, p\, c_{FN} + FPR\, (1 - p)\, c_{FP}}{p\, c_{FN} + (1 - p)\, c_{FP}}
               = FNR\, x + FPR\, (1 - x).
 
-    Each ROC point gives a line from (0, FPR) to (1, FNR); the curve is the lower envelope of these
-    lines and of the lines of the two constant classifiers. It lies in [0, min(x, 1 - x)]; lower is
+    Each ROC point gives a line from (0, FPR) to (1, FNR). The curve is the lower envelope of these
+    lines and of the lines of the two constant classifiers. It lies in [0, min(x, 1 - x)]. Lower is
     better. The area, in [0, 1/4], is the expected cost if x is uniform.
 
     Parameters
@@ -938,9 +938,9 @@ def cost_curve(
     y_true : array-like of shape (n_samples,)
         True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
@@ -948,8 +948,8 @@ def cost_curve(
     -------
     curve : Curve
         Vertices of the envelope, with `x` from 0 to 1, and the `area`, whose interval and standard
-        error are nan; `at` interpolates the curve at any x. Between vertices i and i + 1, scores of
-        ``thresholds[i]`` or more are predicted positive; with inf, none is. `lines`, of
+        error are nan. `at` interpolates the curve at any x. Between vertices i and i + 1, scores of
+        ``thresholds[i]`` or more are predicted positive. With inf, no score is. `lines`, of
         shape (n_cuts, 2) contains the false-positive rate (the cost at x = 0) and the
         false-negative rate (the cost at x = 1) at every cut of the score, including the two
         constant classifiers.
@@ -962,7 +962,7 @@ def cost_curve(
 
     Notes
     -----
-    The denominator is a sum; the product that some publications print can leave [0, 1]. The
+    The denominator is a sum. The product that some publications print can leave [0, 1]. The
     envelope uses the best threshold for the same samples, so it is optimistic on training samples.
 
     References
@@ -1039,25 +1039,25 @@ def expected_cost(
     .. math:: \min_t\ FNR(t)\, x + FPR(t)\, (1 - x)
 
     at `x`, or the mean of this over a uniform `x`, which is the area under the cost curve. The cost
-    lies in [0, min(x, 1 - x)] and the area in [0, 1/4]; 0 is best.
+    lies in [0, min(x, 1 - x)] and the area in [0, 1/4]. The best value is 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     probability_cost : float in [0, 1], default=None
         Position `x` of the prior and the costs, see `probability_cost`. None averages over all `x`.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     cost : float
-        Cost as a fraction of the largest expected cost; nan with `UndefinedMetricWarning` if a
+        Cost as a fraction of the largest expected cost, or nan with `UndefinedMetricWarning` if a
         class is absent.
 
     Raises
@@ -1068,7 +1068,7 @@ def expected_cost(
 
     Notes
     -----
-    The threshold is chosen on the same samples; see `cost_curve`.
+    The threshold is chosen on the same samples. See `cost_curve`.
 
     References
     ----------
@@ -1110,7 +1110,7 @@ def cost_curve_band(
     r"""Return a cost curve, or the difference of two, with a confidence interval at each x.
 
     The interval is for the curve of the population, :math:`\min_t FNR(t)\, x + FPR(t) (1 - x)`,
-    where the rates at each threshold `t` refer to unlimited data. Lower cost is better: where the
+    where the rates at each threshold `t` refer to unlimited data. Lower cost is better. Where the
     band of a difference lies below 0, `y_score` beats `baseline` at those costs.
 
     Parameters
@@ -1118,16 +1118,16 @@ def cost_curve_band(
     y_true : array-like of shape (n_samples,)
         True classes, exactly two.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     baseline : array-like of shape (n_samples,), default=None
-        Second score; its curve is subtracted.
+        Second score. Its curve is subtracted.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`, so only the
         ratios of weights matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        Group of each sample, such as the patient. Several columns are nested or crossed groups. See
         :doc:`/user_guide/dependence`. Whole groups are resampled. The interval uses the effective
         sample size of each class.
     confidence_level : float, default=0.95
@@ -1137,7 +1137,7 @@ def cost_curve_band(
     n_points : int, default=101
         Number of x values.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
 
     Returns
     -------
@@ -1162,18 +1162,18 @@ def cost_curve_band(
     - the rates at the thresholds chosen by the resamples are computed on the sample and averaged.
       Their Wilson limits, or the Wilson limits at the best threshold if these lie farther away, are
       combined into the distances from the cost to its limits (Zou and Donner [2]_). The width is
-      not zero even if no error was observed;
-    - the lower limit is the cost minus its distance, because the curve is not biased upward. The
+      not zero even if no error was observed.
+    - The lower limit is the cost minus its distance, because the curve is not biased upward. The
       upper limit also includes the optimism, :math:`(\hat c - \bar c^*) / (2^{2/3} - 1)`, where
       :math:`\bar c^*` is the mean of the resamples. The downward bias of a minimum over thresholds
       grows as the 2/3 power of the variance (Kim and Pollard [3]_), and a resample has twice the
-      variance;
-    - both limits are clipped to [0, min(x, 1 - x)], which contains every population curve.
+      variance.
+    - Both limits are clipped to [0, min(x, 1 - x)], which contains every population curve.
 
     Coverage is too low if a score has few distinct values, because two cuts then compete at some x.
 
     *A difference* has percentile limits, because the optimism of the two curves nearly cancels. If
-    both scores separate the classes perfectly, all resamples agree and the width is 0; this does
+    both scores separate the classes perfectly, all resamples agree and the width is 0. This does
     not imply that the curves are equal.
 
     References
@@ -1272,7 +1272,7 @@ def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray
 def _limit_cost(
     cuts: Cuts, sample: CurveSample, x: Floats, chosen: NDArray[np.intp], replicates: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the limits of one curve; `chosen` contains the best cutoff in each resample."""
+    """Return the limits of one curve. `chosen` contains the best cutoff in each resample."""
     cost, best = find_lowest(cuts, sample.weight, x)
     down = up = np.zeros(len(x))
     tpr, fpr = (count / count[-1] for count in cuts.count(sample.weight))
@@ -1293,7 +1293,7 @@ def _limit_cost(
 def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
     """Return the cuts on the convex hull of the ROC curve.
 
-    The hull of a cumulative diagram is its isotonic regression: cuts within a block of equal fitted
+    The hull of a cumulative diagram is its isotonic regression. Cuts within a block of equal fitted
     positive rate lie below the hull. Cuts that change neither count are skipped.
     """
     # isotonic regression of the positive rate of each step

@@ -34,7 +34,7 @@ Scored = tuple[np.ndarray, dict[str, Any]]
 def _score_out_of_fold(
     score: Callable[[Any, Any], Scored], cv_results: Any, X: ArrayLike, once: bool
 ) -> Scored:
-    """Return the mean score of each sample over its test folds; nan if no fold tests it."""
+    """Return the mean score of each sample over its test folds, or nan if no fold tests it."""
     needed, n_samples = {"estimator", "indices"}, num_samples(X)
     if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
         raise ValueError(
@@ -64,12 +64,12 @@ def _score_out_of_fold(
 
 
 class ScoreDisplay(CurveDisplay):
-    """Curve of a binary score with its intervals; subclasses define `_compute`."""
+    """Curve of a binary score with its intervals. Subclasses define `_compute`."""
 
     pos_label: Any = None
     _compute: ClassVar[Callable[..., Curve]]
     _responses: ClassVar[tuple[str, ...]] = ("predict_proba", "decision_function")
-    """Methods that provide the score; the first one available is used, as by scikit-learn."""
+    """Methods that provide the score. The first one available is used, as by scikit-learn."""
     _is_calibration: ClassVar[bool] = False
     """Whether probabilities of all classes are used, and each sample may be tested only once."""
 
@@ -108,7 +108,7 @@ class ScoreDisplay(CurveDisplay):
         y_true : array-like of shape (n_samples,)
             True classes, exactly two.
         y_score : array-like of shape (n_samples,)
-            Target scores; higher values indicate the positive class. Calibration requires the
+            Target scores. Higher values indicate the positive class. Calibration requires the
             probability of the positive class, or of each class.
         name : str, default=None
             Name shown in the legend.
@@ -147,7 +147,7 @@ class ScoreDisplay(CurveDisplay):
         Parameters
         ----------
         estimator : classifier
-            Fitted classifier with two classes; calibration accepts more.
+            Fitted classifier with two classes. Calibration accepts more.
         X : array-like of shape (n_samples, n_features)
             Held-out samples.
         y : array-like of shape (n_samples,)
@@ -156,8 +156,8 @@ class ScoreDisplay(CurveDisplay):
             Method that provides the score. "auto" uses `predict_proba` or, if missing,
             `decision_function`. Net benefit and calibration need `predict_proba`.
         pos_label : int, float, bool or str, default=None
-            The positive class. None uses the second of ``estimator.classes_``; with more than two
-            classes (calibration only), the class with the largest probability.
+            The positive class. None means the second of ``estimator.classes_``, or for more than
+            two classes (calibration only) the class with the largest probability.
         **kwargs : dict
             Passed to `from_predictions`.
 
@@ -185,7 +185,7 @@ class ScoreDisplay(CurveDisplay):
         """Draw one curve from the out-of-fold scores of a cross-validation.
 
         Each sample is scored by models that were fitted without it. Scores from repeated folds are
-        averaged; calibration instead requires that each sample is tested at most once. Samples that
+        averaged. Calibration instead requires that each sample is tested at most once. Samples that
         no fold tests are omitted. The curve combines scores of different models, which must share a
         scale, as probabilities do.
 
@@ -201,7 +201,7 @@ class ScoreDisplay(CurveDisplay):
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
             As in `from_estimator`.
         pos_label : int, float, bool or str, default=None
-            The positive class. None uses the second of the ``classes_`` of the estimators.
+            The positive class. None means the second of the ``classes_`` of the estimators.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. Those of the tested samples are passed to `from_predictions`.
         groups : array-like of shape (n_samples,), default=None
@@ -404,7 +404,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
 
 
 class CostCurveDisplay(ScoreDisplay):
-    """Cost curve: normalized expected cost against P(+)cost.
+    """Cost curve, normalized expected cost against P(+)cost.
 
     `from_predictions` draws the curve of `cost_curve`, or of `cost_curve_band` if
     `confidence_level`, `baseline` or `groups` is passed. The option ``lines=True`` of `plot` also
@@ -468,7 +468,7 @@ class CostCurveDisplay(ScoreDisplay):
 
 
 class NetBenefitDisplay(ScoreDisplay):
-    """Decision curve: net benefit against the threshold, with pointwise intervals.
+    """Decision curve, net benefit against the threshold, with pointwise intervals.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ def error_norm(
 
     .. math:: \|e\|_q = \Bigl(\sum_i |y_i - \hat y_i|^q\Bigr)^{1/q}
 
-    with two special cases: ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest
-    error. The result lies in :math:`[0, \infty)`; 0 is best.
+    with two special cases. ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest
+    error. The result lies in :math:`[0, \infty)`. The best value is 0.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def error_norm(
     Returns
     -------
     norm : float
-        Norm in the unit of `y`; for ``ord=0`` the (weighted) number of errors. It is infinite if it
-        exceeds the largest float. A small `ord` makes this likely: `n` errors of 1 have the norm
-        ``n ** (1 / q)``.
+        Norm in the unit of `y`, for ``ord=0`` the (weighted) number of errors. It is infinite if it
+        exceeds the largest float. A small `ord` makes this likely, because `n` errors of 1 have the
+        norm ``n ** (1 / q)``.
 
     Raises
     ------
@@ -104,7 +104,9 @@ def _absolute_errors(
             check_consistent_length(true, pred)
         true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
     if true.shape != pred.shape:
-        raise ValueError(f"y_true and y_pred must agree in shape: {true.shape}, {pred.shape}.")
+        raise ValueError(
+            f"y_true and y_pred must have one shape, got {true.shape} and {pred.shape}."
+        )
     with np.errstate(over="ignore"):
         error = true - pred
     error = np.abs(error, out=error).ravel()
@@ -146,7 +148,7 @@ PROBABILITY_LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "log_loss": find_log_losses,
     "brier": find_brier_losses,
 }
-"""Losses of class probabilities, by name; true classes are column numbers."""
+"""Losses of class probabilities, by name. True classes are column numbers."""
 
 
 _REPLICATES = 16  # number of scramblings; their spread gives the standard error
@@ -182,7 +184,7 @@ def expected_loss(
 
     .. math:: E = \int L\bigl(f(x), y(x)\bigr)\, p(x)\, dx
 
-    The result lies in :math:`[0, \infty)`, for the 0-1 loss in [0, 1]; 0 is best.
+    The result lies in :math:`[0, \infty)`, for the 0-1 loss in [0, 1]. The best value is 0.
 
     Parameters
     ----------
@@ -195,8 +197,8 @@ def expected_loss(
     distribution : frozen SciPy distribution or density function
         `p`. A continuous univariate distribution is integrated by adaptive quadrature,
         `scipy.stats.multivariate_normal` over scrambled Sobol points, and any other multivariate
-        distribution over its own random draws. A function of one number `x` is the density at `x`;
-        it must integrate to 1 over `support`.
+        distribution over its own random draws. A function of one number `x` is the density at `x`.
+        It must integrate to 1 over `support`.
     loss : {"squared", "absolute", "zero_one"} or callable, default="squared"
         `L`. A function ``loss(y_true, y_pred)`` returns one number >= 0 for each point.
     support : tuple of two floats, default=(-inf, inf)
@@ -205,14 +207,14 @@ def expected_loss(
         Number of points in more than one dimension, ideally a power of 2. Quadrature does not use
         it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. Quadrature does not use
+        Seed of the random draws. An int gives the same result in each call. Quadrature does not use
         it.
 
     Returns
     -------
     result : Estimate
         Estimate with `value`, in the unit of the loss, and ``details["error"]``. In one dimension,
-        the error is SciPy's estimate; interval and standard error are nan, because the
+        the error is SciPy's estimate. Interval and standard error are nan, because the
         computation is deterministic. In more dimensions, it is the half-width of the 95 % Student's
         t interval over 16 `replicates`.
 
@@ -237,11 +239,11 @@ def expected_loss(
     ``prior[c] * expected_loss(f, lambda x: c, density[c], loss="zero_one").value``.
 
     Under a distribution, :func:`scipy.integrate.quad_vec` integrates over the log-odds of the
-    probability below a point, which resolves both tails; the part beyond a tail probability of
+    probability below a point, which resolves both tails. The part beyond a tail probability of
     1e-147 is extrapolated as a power law. The functions are called with 254 points at once, one for
     each piece of the line. Features between the 5,334 points of the first pass are missed, and
     losses with more than about ten jumps do not converge, which is reported. A density function
-    is integrated by :func:`scipy.integrate.quad`, one point at a time; narrow `support` if it
+    is integrated by :func:`scipy.integrate.quad`, one point at a time. Narrow `support` if it
     misses the mass.
 
     References
@@ -301,7 +303,7 @@ def _as_estimate(value: float, error: float) -> Estimate:
         value, error = np.nan, np.inf
     if not error <= _TOLERANCE * value:
         _checks.warn_user(
-            f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the loss varies too "
+            f"expected_loss did not converge: {value:.6g} +/- {error:.1g}. The loss varies too "
             "finely, or its expectation may not exist.",
             IntegrationWarning,
         )

@@ -66,7 +66,7 @@ SCORERS: dict[str, Metric] = {
 
 
 def row_of_scorer(name: str) -> Metric | None:
-    """Return the row of a scorer's metric; None if it has none."""
+    """Return the row of a scorer's metric, or None if it has none."""
     if name in SCORERS or name not in sklearn.metrics.get_scorer_names():
         return SCORERS.get(name)
     function = metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
@@ -130,13 +130,13 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     Parameters
     ----------
     scoring : str or callable
-        One of `get_scorer_names`, or "neg_cost_sensitive_error"; a scorer is returned unchanged.
+        One of `get_scorer_names`, or "neg_cost_sensitive_error". A scorer is returned unchanged.
         "jaccard" is the index of scikit-learn for the sets of true and predicted positives of a
-        classifier; "pair_jaccard" compares two partitions by pairs of samples.
+        classifier. "pair_jaccard" compares two partitions by pairs of samples.
     **metric_kwargs : dict
-        Arguments of the metric, such as `pos_label` or `cost_matrix`; internal clustering indices
+        Arguments of the metric, such as `pos_label` or `cost_matrix`. Internal clustering indices
         also accept `undefined` and `space`, see `make_clustering_scorer`. Scorers of scikit-learn
-        accept no arguments; use `make_scorer` instead.
+        accept no arguments. Use `make_scorer` instead.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
             ) from error
         if metric_kwargs:
             raise ValueError(
-                f"scoring={scoring!r} has fixed arguments, got {list(metric_kwargs)}; use "
+                f"scoring={scoring!r} has fixed arguments, got {list(metric_kwargs)}. Use "
                 "make_scorer."
             )
         return scorer
@@ -204,15 +204,16 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     """Return the scorer or scorers of an argument `scoring`, like ``check_scoring``.
 
     Names of skeval are accepted too, and an unknown name raises with suggestions. Scorers that
-    resample the procedure are refused: the samples that they score did not train the model here.
+    resample the procedure are refused, because the samples that they score did not train the model
+    here.
     """
     for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
         if isinstance(part, type):
             raise TypeError(f"scoring must be a name or a scorer, got the class {part.__name__}.")
         if getattr(part, "resamples", False):
             raise ValueError(
-                f"scoring must not fit clones to the samples that it scores, as {part!r} does; "
-                "pass it to cross_validate or a search with cv=WholeSample()."
+                f"scoring must not fit clones to the samples that it scores, as {part!r} does. "
+                "Pass it to cross_validate or a search with cv=WholeSample()."
             )
     with naming("scoring"):
         if isinstance(scoring, str):
@@ -244,7 +245,7 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
     """Return the metric of a scorer for many fits at once, or None if it is not supported.
 
     The metric is looked up by the function that the scorer calls. `scoring=None` is the method
-    `score` of the estimator: accuracy or R^2. `classes` is None for numbers.
+    `score` of the estimator, that is, accuracy or R^2. `classes` is None for numbers.
     """
     if scoring is None:
         scoring = "r2" if classes is None else "accuracy"
@@ -277,7 +278,7 @@ def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
     if metric_of_scorer(scorer)[0] in EXPLAINED_VARIANCES and is_classifier(estimator):
         raise ValueError(
             f"scoring={name!r} needs a regressor, which predicts numbers, got the classifier "
-            f"{type(estimator).__name__}; 'accuracy' and 'balanced_accuracy' score classes."
+            f"{type(estimator).__name__}. 'accuracy' and 'balanced_accuracy' score classes."
         )
 
 
@@ -351,16 +352,16 @@ def make_clustering_scorer(
         ``index(X, labels, **kwargs) -> float``, or a name of `compare_clusterings`, such as
         "silhouette", "dbcv", "diameter" or "mean_separation".
     greater_is_better : bool, default=None
-        If False, the scorer returns the negated index. None uses the direction of a name, and True
+        If False, the scorer returns the negated index. None means the direction of a name, and True
         for a callable.
     undefined : {"nan", "raise"} or float, default="nan"
-        Score of a partition without a defined index: it has fewer than two clusters (noise, label
-        -1, is not a cluster), or the index is nan, or it raises `ValueError` and all clusters are
-        singletons. "nan" warns with `UndefinedMetricWarning`, and `GridSearchCV` then ranks the
-        candidate last; "raise" raises an error; a number is used as the score, whatever the sign of
+        Score of a partition without a defined index, because it has fewer than two clusters (noise,
+        label -1, is not a cluster), or the index is nan, or it raises `ValueError` and all clusters
+        are singletons. "nan" warns with `UndefinedMetricWarning`, and `GridSearchCV` then ranks the
+        candidate last. "raise" raises an error. A number is used as the score, whatever the sign of
         the index.
     space : {"transformed", "input"}, default="transformed"
-        Space for the evaluation of a `Pipeline`: X as transformed for its last step, or X as
+        Space for the evaluation of a `Pipeline`, either X as transformed for its last step, or X as
         passed. Other estimators are evaluated in X. Use "input" to compare pipelines with different
         transformers, whose distances have different scales.
     **kwargs : dict
@@ -387,7 +388,7 @@ def make_clustering_scorer(
 
     An error that concerns every candidate, such as data that the index does not support, is raised.
     Unless ``error_score="raise"``, `GridSearchCV` replaces it by nan, with a warning that includes
-    the traceback; if all scores are nan, it ranks the first candidate best.
+    the traceback. If all scores are nan, it ranks the first candidate best.
 
     Examples
     --------
@@ -414,7 +415,7 @@ def make_clustering_scorer(
 
 @dataclass(eq=False, repr=False)
 class ClusteringScorer(RoutedScorer):
-    """Scorer of a clusterer; made by `make_clustering_scorer`."""
+    """Scorer of a clusterer, made by `make_clustering_scorer`."""
 
     index: Callable[..., float]
     greater_is_better: bool
@@ -437,7 +438,7 @@ class ClusteringScorer(RoutedScorer):
             labels = np.asarray(estimator.fit_predict(X) if fits else estimator.fit(X).labels_)
         sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
         if len(sizes) < 2:
-            text = "the estimator must find at least two clusters, noise aside"
+            text = "the estimator must find at least two clusters besides noise"
             return self._no_value(f"{text}, got {len(sizes)}.")
         # X as transformed for the last step of a pipeline
         points: Any = X

@@ -2,7 +2,7 @@
 
 To add a metric, write its function and its row. A row contains the range of the metric, its
 direction, the response that it evaluates, its influence function, its form for many fits at once,
-and its closed-form intervals: for a proportion of samples, a function of the confusion table, an
+and its closed-form intervals, for a proportion of samples, a function of the confusion table, an
 area, or a mean over samples. The functions that compute these intervals are defined above the rows.
 Clustering indices have a separate table, `INDICES`.
 """
@@ -74,8 +74,8 @@ BatchScore = Callable[["BatchPredictions"], Any]
 BETWEEN = 3.5
 """Variance of a metric due to training sets, divided by its variance between repeats of the folds.
 
-For R2 the ratio was 2.2 to 4.4 in six cells of 150 sets: the mean, Lasso, ridge and least squares,
-with 80 samples of 10 features, none or one of them informative.
+For R2 the ratio was 2.2 to 4.4 in six cells of 150 sets, for the mean, Lasso, ridge and least
+squares, with 80 samples of 10 features, none or one of them informative.
 """
 
 
@@ -104,7 +104,7 @@ class Folds(NamedTuple):
 class Sample(NamedTuple):
     """Targets, predictions or scores, and the value of the metric if it is known.
 
-    Out-of-fold predictions have `folds`; the other arrays have one entry for each prediction.
+    Out-of-fold predictions have `folds`. The other arrays have one entry for each prediction.
     """
 
     y_true: Array
@@ -135,13 +135,13 @@ class Sample(NamedTuple):
 
     @property
     def inflation(self) -> float:
-        """Inflation of the variance of a mean loss; 1 for a fixed model."""
+        """Inflation of the variance of a mean loss, or 1 for a fixed model."""
         return 1.0 if self.folds is None else self.folds.inflation
 
     def inflate(self, variance: float, values: Iterable[float] = ()) -> float:
         """Return the factor by which training sets increase the variance of a metric.
 
-        `variance` is due to the tested samples alone; `values` are the metric in each repeat of the
+        `variance` is due to the tested samples alone. `values` are the metric in each repeat of the
         folds, which varies with the training sets only. The inflation of mean losses is the least
         factor, because metrics such as the explained variance of a useless model vary more.
         """
@@ -221,7 +221,7 @@ Measured = tuple[float, Forms]
 
 
 class Form(NamedTuple):
-    """Type of closed form: the names of its intervals and the function that computes them."""
+    """Type of closed form, with the names of its intervals and the function that computes them."""
 
     methods: tuple[str, ...]
     make: Callable[[Metric, Arguments, Sample], Measured]
@@ -257,7 +257,7 @@ class Metric:
     function : callable
         ``function(y_true, y_pred, **arguments) -> float``.
     range : tuple of two floats, or callable
-        Smallest and largest value, which also bound every interval; or a function that returns them
+        Smallest and largest value, which also bound every interval, or a function that returns them
         for a number of classes, None if unknown.
     greater_is_better : bool
     response : str or tuple of str
@@ -272,10 +272,10 @@ class Metric:
         ``from_table(table, order, arguments)`` attaches the metric, as a function of the counts, to
         a table with the classes in this order.
     counted : {"all", "y_true", "y_pred"}
-        Denominator of a proportion: all samples, positive samples, or samples predicted as
+        Denominator of a proportion, all samples, positive samples, or samples predicted as
         positive.
     side : bool or None
-        For a metric of one class against the rest: whether it refers to samples of that class.
+        For a metric of one class against the rest, whether it refers to samples of that class.
     per_sample : callable or None
         ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,). Its mean is the metric
         or, with `root`, the square of the metric. For probabilities, `y_true` contains column
@@ -284,7 +284,7 @@ class Metric:
         Name of the loss whose mean is the metric, or 1 minus the metric if greater is better.
     influence : callable or None
         ``influence(arguments, sample)`` returns the metric of scores, of two or several classes,
-        with the influence of each sample; None if there is no such form for these arguments. The
+        with the influence of each sample, or None if there is no such form for these arguments. The
         influence on a mean is `per_sample` minus the mean.
     batch : mapping of str to callable
         ``batch[average](predictions)`` returns the metric of each of many fits, "" without average.
@@ -357,7 +357,7 @@ class Averaged:
             # 1 / log n_c is singular at one sample, so the weights stay fixed at the class sizes
             fixed = _classification.class_weights(average, order[:n_chosen], support)
             average = average if isinstance(average, str) else fixed
-        # the metric of the shares of the cells, and its gradient
+        # the metric of the fractions of the cells, and its gradient
         beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
         score = FScore(self.value, fixed, beta, chosen)
         metric: ValueAndGradient = partial(tables.f_score_gradient, score=score, n=n)
@@ -569,7 +569,7 @@ def use_label_ranking(row: Metric, columns: Sample) -> Measured:
 
 
 def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
-    """Return the area of two classes, or of several: one-vs-rest or one-vs-one.
+    """Return the area of two classes, or of several, one-vs-rest or one-vs-one.
 
     Areas of several classes have the average "macro" or "weighted".
     """
@@ -764,7 +764,7 @@ def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
 
 
 def find_sample_losses(row: Metric, arguments: Arguments, y_true: Array, y_pred: Array) -> Floats:
-    """Return the per-sample values whose mean is the metric; labels are those of `y_true`."""
+    """Return the per-sample values whose mean is the metric. Labels are those of `y_true`."""
     assert row.per_sample is not None
     if row.response != "predict_proba":
         return row.per_sample(y_true, y_pred, **arguments)
@@ -863,7 +863,7 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
 
 
 def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
-    """Return intervals of an area; with equal weights the variance is DeLong's."""
+    """Return intervals of an area. With equal weights the variance is DeLong's."""
     if sample.folds is not None:
         # one class against the rest; the spread between repeats comes from the training sets
         result, values = rank_out_of_fold(sample, sample.y_true)
@@ -922,7 +922,7 @@ class BatchPredictions:
         self.n_classes = n_classes
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum over the predictions of each fit; every fit has some."""
+        """Return the sum over the predictions of each fit. Every fit has some."""
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         sums: np.ndarray = np.add.reduceat(values, starts)
         return sums
@@ -953,7 +953,7 @@ class BatchPredictions:
 
     @cached_property
     def of_second(self) -> np.ndarray | None:
-        """Scores of the second class: decision values with ties for rounding errors, if any."""
+        """Scores of the second class, with ties for rounding errors."""
         if self.output.decision is not None:
             return self.output.tie_decision()
         return None if self.output.probability is None else self.output.probability[:, 1]
@@ -1002,7 +1002,7 @@ def accuracy(predictions: BatchPredictions) -> np.ndarray:
 
 
 def balanced_accuracy(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean recall of the classes present; nan if an absent class is predicted."""
+    """Return the mean recall of the classes present, or nan if an absent class is predicted."""
     absent = predictions.members == 0
     shares = np.where(absent, 0.0, predictions.hits / np.maximum(predictions.members, 1))
     mean = shares.sum(axis=0) / (~absent).sum(axis=0)
@@ -1068,7 +1068,7 @@ def roc_auc(predictions: BatchPredictions) -> np.ndarray:
 
 
 def average_precision(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean precision at the samples of the second class; nan if a class is absent."""
+    """Return the mean precision at the samples of the second class, or nan if a class is absent."""
     means = np.empty(len(predictions.sizes))
     for fits, labels, ends in predictions.ranked():
         size = labels.shape[1]
@@ -1099,7 +1099,7 @@ def brier(predictions: BatchPredictions) -> np.ndarray:
 
 
 def r2(predictions: BatchPredictions) -> np.ndarray:
-    """Return the fraction of explained variance; nan without variance."""
+    """Return the fraction of explained variance, or nan without variance."""
     true, sizes = predictions.true.astype(float), predictions.sizes
     # mean of the tested labels of each fit
     means = np.repeat(predictions.sums(true) / sizes, sizes)
@@ -1207,7 +1207,7 @@ METRICS: tuple[Metric, ...] = (
             "": f1, "binary": f1, "macro": f1_macro, "micro": accuracy
         },
         reported=(
-            Reported("f1_macro", "F1 (mean of the classes)", {"average": "macro"}),
+            Reported("f1_macro", "macro F1", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
         ),
     ),
@@ -1359,7 +1359,7 @@ def find_row(function: Callable[..., Any]) -> Metric | None:
 def range_of_metric(
     metric: Callable[..., float], n_classes: int | None = None
 ) -> tuple[float, float]:
-    """Return the range of a metric; infinite limits if unknown."""
+    """Return the range of a metric, with infinite limits if unknown."""
     function, arguments = unwrap(metric)
     row = find_row(function)
     return ANY_NUMBER if row is None or RESCALED & set(arguments) else row.bounds(n_classes)

@@ -53,8 +53,8 @@ def log_bleu_score(
 
     .. math:: \log BLEU = \min(1 - r/c,\ 0) + \sum_{n=1}^N w_n \log p_n
 
-    with the terms of `bleu_score`. The result lies in :math:`[-\infty, 0]`; 0 is best. The
-    logarithm distinguishes scores that are too small to differ visibly as BLEU.
+    with the terms of `bleu_score`. The result lies in :math:`[-\infty, 0]`. The best value is 0.
+    The logarithm distinguishes scores that are too small to differ visibly as BLEU.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def log_bleu_score(
     max_order : int, default=4
         Largest order `N` of n-grams.
     weights : array-like of shape (max_order,), default=None
-        Weights of the orders, summing to 1. None uses ``1 / max_order`` for each.
+        Weights of the orders, summing to 1. None means ``1 / max_order`` for each.
     smoothing : {"add-k", "floor", "exp"}, default=None
         See `bleu_score`.
     smoothing_value : float, default=None
@@ -121,23 +121,23 @@ def bleu_score(
 
     where :math:`h_g(s)` is the number of occurrences of the n-gram `g` in `s`, the inner sums are
     over n-grams of order `n`, `c` is the total length of the hypotheses :math:`c_i`, and `r` the
-    total length of their closest references (ties: the shorter). BP is the brevity penalty. The
-    result lies in [0, 1]; 1 is best, 0 worst.
+    total length of their closest references (ties go to the shorter). BP is the brevity penalty.
+    The result lies in [0, 1]. The best value is 1, the worst 0.
 
     Parameters
     ----------
     references : sequence of length n_sentences
-        ``references[i]`` is the list of references of ``hypotheses[i]``; a single string is one
+        ``references[i]`` is the list of references of ``hypotheses[i]``. A single string is one
         reference. References have the same type as the hypotheses, strings or lists of tokens, so
         one tokenized reference is ``[["the", "cat"]]``.
     hypotheses : sequence of length n_sentences
-        Hypothesis sentences: strings, or lists of tokens.
+        Hypothesis sentences, as strings, or lists of tokens.
     max_order : int, default=4
         Largest order `N` of n-grams.
     weights : array-like of shape (max_order,), default=None
-        The weights :math:`w_n`, summing to 1. None uses ``1 / max_order`` for each.
+        The weights :math:`w_n`, summing to 1. None means ``1 / max_order`` for each.
     smoothing : {"add-k", "floor", "exp"}, default=None
-        Treatment of orders without a match, as in [2]_: "add-k" adds `k` to matches and totals of
+        Treatment of orders without a match, as in [2]_. "add-k" adds `k` to matches and totals of
         the orders above 1, "floor" replaces 0 matches by a small number, "exp" replaces the first,
         second, ... 0 by 1/2, 1/4, ... Without a match at any order, BLEU is always 0.
     smoothing_value : float, default=None
@@ -158,8 +158,8 @@ def bleu_score(
     Raises
     ------
     ValueError
-        If the lengths differ, for example because references are transposed; if there are no
-        sentences or a sentence has no references; if strings and token lists are mixed; or if
+        If the lengths differ, for example because references are transposed. If there are no
+        sentences or a sentence has no references. If strings and token lists are mixed. If
         weights are invalid.
     TypeError
         If a token or sentence is not a string.
@@ -204,9 +204,9 @@ def sentence_bleu_score(
 ) -> float:
     """Return the BLEU score of one sentence, treated as a corpus of one sentence.
 
-    The result lies in [0, 1]; 1 is best, 0 worst. Without smoothing, most sentences have no match
-    of order 4 and score 0. By default, a short sentence is scored by the orders that it contains.
-    The BLEU of a corpus is not the mean of its sentence scores.
+    The result lies in [0, 1]. The best value is 1, the worst 0. Without smoothing, most sentences
+    have no match of order 4 and score 0. By default, a short sentence is scored by the orders that
+    it contains. The BLEU of a corpus is not the mean of its sentence scores.
 
     Parameters
     ----------
@@ -217,7 +217,7 @@ def sentence_bleu_score(
     max_order : int, default=4
         Largest order of n-grams.
     weights : array-like of shape (max_order,), default=None
-        Weights of the orders, summing to 1. None uses ``1 / max_order`` for each.
+        Weights of the orders, summing to 1. None means ``1 / max_order`` for each.
     smoothing : {"add-k", "floor", "exp"}, default=None
         See `bleu_score`.
     smoothing_value : float, default=None
@@ -240,7 +240,7 @@ def sentence_bleu_score(
     Notes
     -----
     The value equals the ``score / 100`` of ``sacrebleu.sentence_bleu(hypothesis, references,
-    tokenize="none")`` with the `smooth_method` of the same name; it also uses the effective order
+    tokenize="none")`` with the `smooth_method` of the same name. It also uses the effective order
     by default.
 
     References
@@ -260,7 +260,7 @@ def sentence_bleu_score(
 
 
 class Sums(NamedTuple):
-    """Corpus score: statistics of each sentence, and a function of their sums."""
+    """Corpus score, with statistics of each sentence, and a function of their sums."""
 
     read: Callable[[Any, Any], Ints]
     score: Callable[[Ints], float]
@@ -289,7 +289,7 @@ def make_sums(
     effective_order: bool = False,
     tokenize: Tokenizer | None = None,
 ) -> Sums:
-    """Validate the options of BLEU and return its sums; `link` is applied to log BLEU."""
+    """Validate the options of BLEU and return its sums. `link` is applied to log BLEU."""
     check_count("max_order", max_order)
     # weights of the orders
     if weights is None:
@@ -303,7 +303,7 @@ def make_sums(
     # amount of smoothing
     value = smoothing_value
     if smoothing not in _SMOOTHING_DEFAULT and value is not None:
-        raise ValueError(f"smoothing_value has no meaning for smoothing={smoothing!r}.")
+        raise ValueError(f"smoothing_value is not used with smoothing={smoothing!r}.")
     if value is None:
         value = _SMOOTHING_DEFAULT.get(smoothing or "", 0.0)
     if smoothing == "floor" and value > 1:
@@ -338,8 +338,8 @@ def log_bleu(
     used = weights > 0
     if not used.any() or not totals[used].all():
         warn_undefined(
-            f"A precision of BLEU is 0/0 and set to 0: no hypothesis has {len(weights)} tokens; "
-            "use effective_order=True or a smaller max_order=."
+            f"A precision of BLEU is 0/0 and set to 0: no hypothesis has {len(weights)} tokens. "
+            "Use effective_order=True or a smaller max_order=."
         )
         return -np.inf
     if not matches[used].all():
@@ -354,24 +354,24 @@ def bleu_statistics(
     max_order: int = 4,
     tokenize: Tokenizer | None = None,
 ) -> Ints:
-    """Return the BLEU statistics of each sentence: c, r, matches and totals of each order.
+    """Return the BLEU statistics of each sentence, c, r, matches and totals of each order.
 
-    `c` is the length of the hypothesis, `r` the closest reference length (ties: the shorter), a
-    total the number of n-grams of the hypothesis. Matches of an n-gram are clipped at its largest
+    `c` is the length of the hypothesis, `r` the closest reference length (ties go to the shorter),
+    a total the number of n-grams of the hypothesis. Matches of an n-gram are clipped at its largest
     count in a single reference. For any selection or resample of sentences, log BLEU is `log_bleu`
     of the sum of their rows.
     """
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
         if isinstance(sentences, str) or not isinstance(sentences, Collection):
             raise TypeError(
-                f"{name} must have one entry per sentence, got {type(sentences).__name__}; "
+                f"{name} must have one entry per sentence, got {type(sentences).__name__}. "
                 "sentence_bleu_score is for a single sentence."
             )
     n = len(hypotheses)
     if len(references) != n:
         raise ValueError(
             f"references must have one entry for each of the {n} hypotheses, got "
-            f"{len(references)}; list(zip(*references)) transposes them."
+            f"{len(references)}. list(zip(*references)) transposes them."
         )
     if n == 0:
         raise ValueError("hypotheses must contain at least one sentence, got none.")

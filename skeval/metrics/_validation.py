@@ -44,11 +44,11 @@ CERTAIN = 1e-8
 N_DRAWS, N_CUTS, STEPS = 400, 200, 14
 """Curves drawn per test, grid points of a curve, and bisection steps per limit."""
 MIN_EVENTS = 30
-"""Smallest class size for a spline with 4 knots; smaller classes use fewer knots."""
+"""Smallest class size for a spline with 4 knots. Smaller classes use fewer knots."""
 KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
 """Quantiles of the log-odds at which a spline has its knots, by their number."""
 SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
-"""Quantile of the distances from the smooth curve for each measure; None is the mean."""
+"""Quantile of the distances from the smooth curve for each measure. None is the mean."""
 
 
 @validate_params(CONSTRAINTS)
@@ -66,15 +66,15 @@ def calibration_measures(
 
     With :math:`l_i` the log-odds of the probability :math:`p_i`:
 
-    - ``observed_expected``: :math:`\sum y_i / \sum p_i`; 1 is best.
-    - ``in_the_large``: the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`; 0 is best.
-      Above 0, events happen more often than predicted.
-    - ``intercept`` and ``slope``: a and b of :math:`logit\, P(y_i = 1) = a + b\, l_i`; 0 and 1 are
-      best. A slope below 1 means that probabilities are too extreme.
-    - ``ici``, ``e50``, ``e90``: the mean, the median and the 90 % quantile of the distance
+    - ``observed_expected`` is :math:`\sum y_i / \sum p_i`. The best value is 1.
+    - ``in_the_large`` is the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`. The best
+      value is 0. Above 0, events happen more often than predicted.
+    - ``intercept`` and ``slope`` are a and b of :math:`logit\, P(y_i = 1) = a + b\, l_i`. The best
+      values are 0 and 1. A slope below 1 means that probabilities are too extreme.
+    - ``ici``, ``e50``, ``e90`` are the mean, the median and the 90 % quantile of the distance
       :math:`|p_i - \hat c(p_i)|` from a smooth calibration curve; 0 is best.
-    - ``scaled_brier``: :math:`1 - \sum (y_i - p_i)^2 / \sum (y_i - \bar y)^2`; 1 is best, and
-      always predicting the event rate gives 0.
+    - ``scaled_brier`` is :math:`1 - \sum (y_i - p_i)^2 / \sum (y_i - \bar y)^2`. The best value is
+      1, and always predicting the event rate gives 0.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ def calibration_measures(
     y_proba : array-like of shape (n_samples,)
         Predicted probabilities of the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are not numbers of repeated observations.
     groups : array-like of shape (n_samples,), default=None
@@ -92,7 +92,7 @@ def calibration_measures(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. They give the intervals
+        Seed of the random draws. An int gives the same result in each call. They give the intervals
         of ``ici``, ``e50`` and ``e90``.
 
     Returns
@@ -109,7 +109,7 @@ def calibration_measures(
     Warns
     -----
     UserWarning
-        If a probability is closer than 1e-8 to 0 or 1; it is clipped to this distance.
+        If a probability is closer than 1e-8 to 0 or 1. It is clipped to this distance.
     UndefinedMetricWarning
         If the probabilities separate the classes, so that the slope is undefined.
 
@@ -120,13 +120,13 @@ def calibration_measures(
     Notes
     -----
     Variances are robust, clustered by `groups` if passed. Their ratio to the model-based variance
-    scales an interval that respects the range of the measure: Rao's score interval for
+    scales an interval that respects the range of the measure, that is, Rao's score interval for
     ``observed_expected`` and ``in_the_large``, and the profile-likelihood interval for intercept
     and slope (with groups, Student's t interval).
 
     The smooth curve of ``ici``, ``e50`` and ``e90`` is logistic regression on a restricted cubic
     spline of the log-odds with 4 knots, or 3 if a class has fewer than 30 samples [1]_ [2]_. Random
-    variation produces distances even for calibrated probabilities: ``details["by_chance"]`` is the
+    variation produces distances even for calibrated probabilities. ``details["by_chance"]`` is the
     median distance in that case, and the interval inverts a test. ``details["curve"]`` is the curve
     with a pointwise interval.
 
@@ -265,7 +265,7 @@ class Validated(NamedTuple):
     def spread(self, deviations: Floats, size: Floats, leverage: Floats) -> Spread:
         """Return the covariance of a weighted sum of deviations of shape (n,) or (n, k).
 
-        `size` is the approximate size of each deviation; see `spread_between`.
+        `size` is the approximate size of each deviation. See `spread_between`.
         """
         # sums over samples, or over groups
         moved = self.weight[:, None] * deviations.reshape(len(self.y), -1)
@@ -285,7 +285,8 @@ class Validated(NamedTuple):
 def _compare_sums(data: Validated) -> Measure:
     """Return the observed over the expected number of events.
 
-    The interval solves ``(O - tE)^2 <= z^2 r t E``: the variance is r times a Poisson variance.
+    The interval solves ``(O - tE)^2 <= z^2 r t E``, because the variance is r times a Poisson
+    variance.
     """
     p = data.p
     # the ratio, and the variance of its numerator for a fixed ratio
@@ -307,12 +308,12 @@ def _limit_ratio(
 
 
 def _find_quantile(spread: Spread, confidence_level: float) -> float:
-    """Return the two-sided quantile: normal, or Student's t with groups."""
+    """Return the two-sided quantile, normal, or Student's t with groups."""
     return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
 class Logit(NamedTuple):
-    """Logistic regression: coefficients and their model-based covariance.
+    """Logistic regression, with coefficients and their model-based covariance.
 
     `squares` is the sum of squared score vectors. `model` and `squares` refer to the coefficients
     `free`. `masses` are the log-odds of the fit.
@@ -342,7 +343,7 @@ class Logit(NamedTuple):
         return data.spread(turned * (data.y - mean)[:, None], np.sqrt(leverage), leverage)
 
     def spread_each(self, data: Validated) -> list[Spread]:
-        """Return the robust variance of each coefficient; with groups, leave each one out (CR3)."""
+        """Return the robust variance of each coefficient. With groups, leave each one out (CR3)."""
         if data.group is None:
             covariance = self.spread(data).covariance
             return [Spread(covariance[at : at + 1, at : at + 1]) for at in range(len(covariance))]
@@ -364,7 +365,7 @@ class Logit(NamedTuple):
 
 
 def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Logit | None:
-    """Return the logistic regression of the events on a design; None if it does not exist."""
+    """Return the logistic regression of the events on a design, or None if it does not exist."""
     # maximum of the likelihood
     optimum = maximize(data.masses, design, start, free)
     if optimum is None:
@@ -431,7 +432,8 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
     if fit is None:
         warn_undefined(
-            "The slope is undefined, nan: the probabilities are all equal, or separate the classes."
+            "The slope is undefined (nan), because all probabilities are equal, or they separate "
+            "the classes."
         )
         return {"intercept": NOTHING, "slope": NOTHING}
     # intercept and slope with profile limits, or between groups
@@ -630,13 +632,13 @@ def _bisect(condition: Callable[[float], bool], fails: float, works: float) -> f
 
 
 def _scale_brier(data: Validated) -> Measure:
-    """Return one minus the ratio of the Brier score to that of always predicting the event share.
+    """Return one minus the ratio of the Brier score to that of always predicting the event rate.
 
     The linear approximation of the ratio has no variance where the probabilities equal the observed
     share, but that share `m` differs from the true one by its standard error `s`. The true ratio
     may exceed the observed one by the factor ``1 + z^2 s^2 / (m (1 - m))``.
     """
-    # losses of the probabilities and of the event share
+    # losses of the probabilities and of the event rate
     share = np.average(data.y, weights=data.weight)
     losses, reference = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / reference.sum())
@@ -653,7 +655,7 @@ def _scale_brier(data: Validated) -> Measure:
 def _limit_brier_ratio(
     ratio: float, unbiased: float, spread: Spread, second_order: float, confidence_level: float
 ) -> Limits:
-    """Combine the limits of the linear approximation with the uncertainty of the event share."""
+    """Combine the limits of the linear approximation with the uncertainty of the event rate."""
     # limits of the linear approximation, on the scale of logarithms
     degrees = spread.degrees_of_freedom
     low, high = intervals.log_interval(

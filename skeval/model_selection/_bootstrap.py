@@ -1,9 +1,9 @@
-"""The bootstrap: out-of-bag, .632, .632+ and Harrell's correction, of losses and of any score.
+"""The bootstrap, out-of-bag, .632, .632+ and Harrell's correction, of losses and of any score.
 
-In order: the two public functions, which share one plan and one loop over its fits, and then the
-estimates of losses and of scores. A model predicts the samples that its resample left out; if
-scores are estimated, it predicts all samples, and its predictions are scored on the resample that
-trained it, on all samples, and on the samples that the resample left out.
+In order, these are the two public functions, which share one plan and one loop over its fits, and
+then the estimates of losses and of scores. A model predicts the samples that its resample left out.
+If scores are estimated, it predicts all samples, and its predictions are scored on the resample
+that trained it, on all samples, and on the samples that the resample left out.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def bootstrap_error(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Estimate:
-    r"""Estimate the error by the bootstrap: out-of-bag, .632 or .632+.
+    r"""Estimate the error by the bootstrap, out-of-bag, .632 or .632+.
 
     Each of `B` resamples, drawn with replacement, trains a model that predicts the samples it left
     out. With `BI` the mean of their losses (out-of-bag) and `AE` the resubstitution error of one
@@ -130,9 +130,9 @@ def bootstrap_error(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     method : {"oob", ".632", ".632+"}, default=".632+"
         The estimate. "oob" is pessimistic (it trains on 63 % of the distinct samples), ".632"
         optimistic when the estimator overfits.
@@ -146,32 +146,32 @@ def bootstrap_error(
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Whole groups are resampled.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors.
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any; with `groups` they must draw whole groups.
+        Use these resamples instead of drawing any. With `groups` they must draw whole groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples. Weights (``{"sample_weight": w}``) are
-        used in the fits only; losses are averaged without them.
+        used in the fits only. Losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit and in the means of the losses. Each step that
-        accepts weights receives them unchanged; in the mean losses only their ratios matter. A
-        weight is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
-        Samples are drawn without regard to them.
+        accepts weights receives them unchanged. In the mean losses only their ratios matter. A
+        weight is not a number of copies, so intervals count at most ``sum(w)^2 / sum(w^2)``
+        samples. Samples are drawn without regard to them.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. The first 100 of 200
+        Seed of the random draws. An int gives the same result in each call. The first 100 of 200
         resamples are the 100 of the same seed.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
 
@@ -189,7 +189,7 @@ def bootstrap_error(
         If a class is too small to draw from, `n_resamples` < 1, `indices` are not resamples or
         split groups, or `stratify` is combined with `groups` or a regressor.
     TypeError
-        If `sample_weight` is passed and a step of the estimator does not accept it; the step is
+        If `sample_weight` is passed and a step of the estimator does not accept it. The step is
         named.
 
     Notes
@@ -208,7 +208,7 @@ def bootstrap_error(
 
     ``mlxtend.evaluate.bootstrap_point632_score`` uses the error of each bootstrap model on all
     samples in place of `AE`, which makes its .632 estimate too large. If `BI` exceeds the
-    no-information error, equation (32) of [1]_ keeps `BI` in the .632 part; here it is replaced
+    no-information error, equation (32) of [1]_ keeps `BI` in the .632 part. Here it is replaced
     throughout.
 
     References
@@ -285,16 +285,16 @@ def bootstrap_score(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     scoring : str, callable, list, tuple or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``; larger is better.
+        One score or several, as in scikit-learn's ``cross_validate``. Larger is better.
         "calibration_slope" and "calibration_intercept" of the second of two classes, whose best
         values are 1 and 0 (see `calibration_measures`), are also allowed. None is "accuracy" for
         classifiers and "r2" for regressors.
     method : {"oob", ".632", ".632+", "optimism"}, default=".632+"
-        The estimate; "oob" is `O`, the mean score on the samples outside the resamples.
+        The estimate. "oob" is `O`, the mean score on the samples outside the resamples.
     n_resamples : int, default=200
         Number `B` of resamples.
     stratify : bool, default=False
@@ -302,7 +302,7 @@ def bootstrap_score(
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Whole groups are resampled.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any; with `groups` they must draw whole groups.
+        Use these resamples instead of drawing any. With `groups` they must draw whole groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -311,15 +311,15 @@ def bootstrap_score(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. The resamples are the
+        Seed of the random draws. An int gives the same result in each call. The resamples are the
         same as in `bootstrap_error`.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
 
@@ -344,7 +344,7 @@ def bootstrap_score(
     -----
     UndefinedMetricWarning
         If a score is undefined for the out-of-bag samples of some resamples, such as an area under
-        the ROC curve with one class; these resamples are ignored.
+        the ROC curve with one class. These resamples are ignored.
 
     See Also
     --------
@@ -361,7 +361,7 @@ def bootstrap_score(
     :doc:`/validation` the measured coverage.
 
     Do not use "optimism", ".632" or ".632+" for models that fit their training samples too well,
-    such as trees, forests and nearest neighbors: use "oob". "oob" is too low with few samples per
+    such as trees, forests and nearest neighbors. Use "oob". "oob" is too low with few samples per
     feature.
 
     Functions ``scorer(estimator, X, y)`` get the models, which are kept until all are scored.
@@ -504,7 +504,7 @@ def estimate_bootstraps(
 
 
 def bootstrap(runner: Runner, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
-    """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
+    """Combine the out-of-bag and the training error, as `bootstrap_error`, with B + 1 fits."""
     _checks.check_count("n_resamples", n_resamples, 2)
     inputs = runner.inputs
     groups = inputs.units.unit if inputs.units.clustered else None
@@ -514,7 +514,7 @@ def bootstrap(runner: Runner, root: SeedSequence, *, n_resamples: int = 200) -> 
 
 
 class LossTally:
-    """Out-of-bag losses: sums over resamples for each sample, and means for each resample.
+    """Out-of-bag losses, sums over resamples for each sample, and means for each resample.
 
     Equations refer to Efron and Tibshirani (1997).
     """
@@ -629,7 +629,7 @@ class CalibrationScorer:
 
 
 def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
-    """Return the scorer of a score; raise if it cannot score this estimator, or with weights."""
+    """Return the scorer of a score. Raise if it cannot score this estimator, or with weights."""
     part = score.scoring
     # calibration is no scorer of scikit-learn
     if isinstance(part, str) and part in CALIBRATION:
@@ -679,8 +679,8 @@ class ScoreTally:
         self.apparent = self.score(whole, np.arange(len(inputs.target)))
         if np.isnan(self.apparent) and inputs.method != "oob":
             raise ValueError(
-                f"scoring {self.label!r} must be defined for the model of all samples on these, "
-                "got nan; method='oob' does not use it."
+                f"scoring {self.label!r} must be defined for the model trained on all samples and "
+                "tested on them, got nan. method='oob' does not need this score."
             )
 
     def add(self, block: PlanBlock, output: FitOutput) -> None:
@@ -745,7 +745,7 @@ class ScoreTally:
                 return np.nan
 
     def score_unrelated(self, output: FitOutput, root: SeedSequence) -> float:
-        """Return the no-information score: the score of all pairs of a label and a prediction."""
+        """Return the no-information score, the score of all pairs of a label and a prediction."""
         n, weight = len(self.inputs.target), self.inputs.relative_weight
         everything = np.arange(n)
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 0))
@@ -787,7 +787,7 @@ class ScoreTally:
         if n_undefined > counts["n_failed"]:
             _checks.warn_undefined(
                 f"scoring {label!r} is undefined for {n_undefined - counts['n_failed']} of "
-                f"{len(outside)} resamples, which do not count."
+                f"{len(outside)} resamples, which are left out."
             )
         oob = float(np.nanmean(outside)) if np.isfinite(outside).any() else np.nan
         # overfitting moves a calibration score toward its no-information value
@@ -804,8 +804,8 @@ class ScoreTally:
         limits = limit_score(value, error, units.n_units - 1.0, self.bounds)
         if "none" in limits:
             _checks.warn_undefined(
-                f"scoring {label!r} is {value:.4g} and has no useful interval: its standard error "
-                f"is {error:.4g}."
+                f"scoring {label!r} is {value:.4g} and has no useful interval, because its "
+                f"standard error is {error:.4g}."
             )
         return Estimate(
             name=label,

@@ -1,6 +1,6 @@
 """Comparison of estimators on the same splits of one data set.
 
-From top to bottom: the comparison, and the scores of the fits for each test.
+From top to bottom, these are the comparison, and the scores of the fits for each test.
 """
 
 from __future__ import annotations
@@ -92,45 +92,47 @@ def compare_classifiers(
     Parameters
     ----------
     estimators : dict of str to classifier, or list of classifiers
-        Two or more estimators with `fit` and `predict`; they are cloned. A pipeline keeps selection
+        Two or more estimators with `fit` and `predict`. They are cloned. A pipeline keeps selection
         and scaling inside the splits. In a list, the name of each is its class, and of a
         pipeline the class of its last step.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimators: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimators, such as texts, or a square precomputed
+        kernel.
     y : array-like of shape (n_samples,)
         Classes.
     cv : int, splitter or iterable, default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. All estimators have the same folds. None means 10 folds, repeated ten times
-        for "corrected_t" (10 x 10, [4]_).
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. All estimators have the same folds. None means 10
+        folds, repeated ten times for "corrected_t" (10 x 10, [4]_).
     method : str, default="auto"
         "auto" is "corrected_t", or "time_blocks" if the folds keep the order of the samples, as
         in `sklearn.model_selection.TimeSeriesSplit`, and the score is a mean over samples,
         such as the accuracy. "corrected_t" is the corrected resampled t-test of Nadeau and Bengio
-        on the scores of the splits, with the mean `n_test / n_train` of these splits; it has the
+        on the scores of the splits, with the mean `n_test / n_train` of these splits. It has the
         most power with repeated K-fold (see Notes). The other methods pool the out-of-fold
-        predictions, one per sample, and treat the trained classifiers as fixed: "mcnemar" for
-        accuracy (exact with fewer than 25 discordant samples), also after "cochran_q" of all, and
-        "bootstrap" for any score.
-        "time_blocks" is described in `compare_predictions`; it uses the scores of the tested
+        predictions, one per sample, and treat the trained classifiers as fixed. These are "mcnemar"
+        for accuracy (exact with fewer than 25 discordant samples), also after "cochran_q" of all,
+        and "bootstrap" for any score.
+        "time_blocks" is described in `compare_predictions`. It uses the scores of the tested
         samples, in their order.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. None is the accuracy. A
+        Name from `get_scorer_names`, or a scorer. Larger is better. None is the accuracy. A
         callable under "bootstrap" must use its samples only through the methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. "bootstrap" draws whole
-        groups; "mcnemar" uses the variance between groups.
+        groups. "mcnemar" uses the variance between groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. They
         are the same for all estimators.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are used in every fit; scores are not weighted.
+        Sample weights. They are used in every fit. Scores are not weighted.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first minus the score of the second: that it is
+        Alternative hypothesis for the score of the first minus the score of the second, that it is
         not 0, above 0 or below 0. The interval is always two-sided, and so is the test of more than
         two estimators.
     confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1; with more than two estimators, of all intervals together.
+        Nominal coverage, between 0 and 1. With more than two estimators, it is that of all
+        intervals together.
     margin : float, default=None
         Largest difference of two scores that does not matter. The differences then have P-values of
         non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
@@ -138,14 +140,14 @@ def compare_classifiers(
         Number of resamples of "bootstrap". Simultaneous intervals use extreme quantiles and need
         about 1,000 resamples for every ten pairs.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or leave out the split for all estimators and
         warn ("corrected_t" only).
@@ -174,7 +176,7 @@ def compare_classifiers(
     plain t-test omits the ratio and rejects far too often, because training sets overlap.
 
     The corrected test on *one* set of 10 folds is very conservative and has little power. The
-    default therefore repeats the folds; ``cv=10`` uses a single set, with a tenth of the fits. In
+    default therefore repeats the folds. ``cv=10`` uses a single set, with a tenth of the fits. In
     time order, "time_blocks" has more power than "corrected_t", but is undefined if samples are few
     and strongly autocorrelated. :doc:`/validation` has the measured sizes.
 
@@ -332,7 +334,7 @@ class ComparedEstimators(NamedTuple):
             scores = scores[np.isfinite(scores).all(axis=1)]
             if len(scores) < 2:
                 raise ValueError(
-                    "error_score=numpy.nan leaves fewer than two splits to compare on."
+                    "error_score=numpy.nan leaves fewer than two splits for the comparison."
                 )
         ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
         return scores.mean(axis=0), (scores, ratio)
@@ -391,8 +393,8 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
     target, tested = inputs.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
         raise ValueError(
-            "cv must test every sample exactly once where out-of-fold predictions are pooled; "
-            "method='corrected_t' supports any splits."
+            "cv must test every sample exactly once for this method, which pools out-of-fold "
+            "predictions. method='corrected_t' supports any splits."
         )
     request = FitRequest(methods, note=_read_classes)
     fits = Runner(inputs).fits(fold_plan(len(target), folds), request)
@@ -401,7 +403,7 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
     classes = [np.unique([] if seen is None else seen) for seen in output.notes or [None]]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):
         raise ValueError(
-            "cv must leave every class in every training part, got parts with the classes "
+            "every training part of cv must contain every class, got parts with the classes "
             f"{sorted({str(seen.tolist()) for seen in classes})}."
         )
     order = np.argsort(output.rows)

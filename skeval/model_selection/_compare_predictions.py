@@ -1,7 +1,7 @@
 """Comparison of predictions or scores of the same samples, from any program.
 
-From top to bottom: the public function, the reading of its arguments, the compared predictions with
-their scores for each test, and areas under ROC curves.
+From top to bottom, these are the public function, the reading of its arguments, the compared
+predictions with their scores for each test, and areas under ROC curves.
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ def compare_predictions(
 ) -> Comparison:
     r"""Test and interval for the difference of predictions or scores of the same samples.
 
-    Like `compare_classifiers`, but for existing predictions of any program: the rules are fixed,
+    Like `compare_classifiers`, but for existing predictions of any program. The rules are fixed,
     and the samples are independent unless `groups` are passed.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or None
-        True values; for `bleu_score` the references. None means that `predictions` has the score
+        True values, or the references for `bleu_score`. None means that `predictions` has the score
         of each sample, larger being better ("max_t" only).
     predictions : dict of str to array-like, list of array-like, or data frame
         Predictions of two or more systems for the same samples, each of shape (n_samples,) or
@@ -104,7 +104,7 @@ def compare_predictions(
         table with a row for each score, see `compare_scores`.
     metric : callable or str, default=None
         ``metric(y_true, prediction)`` or the name of a scorer, for "max_t", "permutation" and
-        "bootstrap"; None is the accuracy, and for "delong" the area under the ROC curve. For
+        "bootstrap". None is the accuracy, and for "delong" the area under the ROC curve. For
         `bleu_score`, also with options fixed by `functools.partial`, n-gram counts are resampled,
         so each text is read only once.
     method : str, default="auto"
@@ -112,46 +112,47 @@ def compare_predictions(
         otherwise "max_t", as well as for two systems with `groups` or without `y_true`.
         "max_t" compares the studentized difference of
         each pair with the distribution of the largest one of all pairs, so that intervals,
-        P-values, the intervals of the `ranks` and the intervals of the scores (in `extra`;
+        P-values, the intervals of the `ranks` and the intervals of the scores (in `extra`,
         also of the best one) hold simultaneously [7]_ [8]_, for any number of systems.
-        "permutation" exchanges the predictions of each sample at random; the P-value is exact if
+        "permutation" exchanges the predictions of each sample at random. The P-value is exact if
         the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
-        resamples the samples; with few groups its interval is too short (see below). "mcnemar"
-        counts the samples that only one of two systems predicts correctly; "cochran_q" first tests
-        whether all systems are correct equally often. "delong" compares areas under ROC curves: of
+        resamples the samples. With few groups its interval is too short (see below). "mcnemar"
+        counts the samples that only one of two systems predicts correctly. "cochran_q" first tests
+        whether all systems are correct equally often. "delong" compares areas under ROC curves, of
         two classes, the second one in sorted order being positive, or of several, with the metric
         "roc_auc_ovr" or "roc_auc_ovo". The other two are for samples
         in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
-        is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
-        consecutive samples that are as long as the correlation lasts; "diebold_mariano" [5]_ is for
+        is a mean loss, such as `sklearn.metrics.mean_absolute_error`. "time_blocks" uses blocks of
+        consecutive samples that are as long as the correlation lasts. "diebold_mariano" [5]_ is for
         forecasts `horizon` steps ahead, with the correction of [6]_.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        Group of each sample, such as the patient. Several columns are nested or crossed groups. See
         :doc:`/user_guide/dependence`. Whole groups are exchanged or drawn ("permutation",
         "bootstrap"), or standard errors are computed between groups ("max_t", "mcnemar",
         "cochran_q", "delong"). Crossed groups cannot be exchanged.
     horizon : int, default=None
-        Number of steps ahead of a forecast ("diebold_mariano"); None is 1.
+        Number of steps ahead of a forecast ("diebold_mariano"). None is 1.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the paired differences of units are compared ("max_t"); see
+        each unit, and the paired differences of units are compared ("max_t"). See
         `metric_interval`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first system minus the score of the second one;
-        more than two systems are compared "two-sided".
+        Alternative hypothesis for the score of the first system minus the score of the second one.
+        More than two systems are compared "two-sided".
     confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1; with more than two systems, of all intervals together.
+        Nominal coverage, between 0 and 1. With more than two systems, it is that of all intervals
+        together.
     margin : float, default=None
         Largest difference of two scores that does not matter. The differences then have P-values of
         non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
     n_resamples : int, default=2000
         Number of exchanges or resamples.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
 
     Returns
     -------
@@ -170,15 +171,15 @@ def compare_predictions(
     Notes
     -----
     *"max_t".* If the metric is a mean over samples, the covariance of the scores is computed from
-    one value per sample or group; for areas under ROC curves it is DeLong's, and for other metrics
+    one value per sample or group. For areas under ROC curves it is DeLong's, and for other metrics
     the bootstrap's. The distribution of the largest statistic comes from 10,000 normal draws with
-    this covariance [7]_; the quantile of a pair is Student's for the number of units. If scores are
+    this covariance [7]_. The quantile of a pair is Student's for the number of units. If scores are
     0 or 1, the interval is Agresti and Min's, which does not collapse with few samples. P-values
-    step down: after a significant pair, the others are compared with the largest of the remaining
+    step down. After a significant pair, the others are compared with the largest of the remaining
     pairs. The rank of a system lies between 1 plus the number of systems that are significantly
     better and the number of systems that are not significantly worse [8]_. Percentiles of bootstrap
-    ranks are not such an interval: among equal systems, they often exclude the true rank, 1.
-    With few groups, the intervals of "bootstrap" are too short. :doc:`/validation` has the false
+    ranks are not such an interval, because among equal systems, they often exclude the true rank,
+    1. With few groups, the intervals of "bootstrap" are too short. :doc:`/validation` has the false
     alarms of "max_t" among equal systems.
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
@@ -194,7 +195,7 @@ def compare_predictions(
     *BLEU.* Resampled sentences [3]_ and exchanged translations [4]_ have the same scores as in
     sacrebleu. The P-value of "permutation" counts exchanges that differ *at least* as much as
     observed, and sacrebleu only those that differ more. The P-value of "bootstrap" uses the
-    distance of each replicate from the observed difference; sacrebleu uses the absolute value of
+    distance of each replicate from the observed difference. Sacrebleu uses the absolute value of
     each difference minus their mean, which is not the same unless all differences have the same
     sign.
 
@@ -339,7 +340,7 @@ def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
 
 
 def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
-    """Return validated arrays; n-gram counts in place of sentences for a metric of texts."""
+    """Return validated arrays, n-gram counts in place of sentences for a metric of texts."""
     metric, truth, weight = compared.metric, compared.truth, compared.weight
     named = list(zip(compared.words, compared.vectors, strict=True))
     # texts are read once, as n-gram counts
@@ -434,7 +435,7 @@ class ComparedPredictions:
 
     @property
     def group(self) -> Codes | None:
-        """Group number of each sample; a column for each kind of crossed groups."""
+        """Group number of each sample, or a column for each kind of crossed groups."""
         return _checks.number_groups(self.groups, self.n_samples)
 
     def find_areas(self) -> tuple[np.ndarray, tuple[np.ndarray, Spread]]:
@@ -486,7 +487,7 @@ class ComparedPredictions:
             if vector.ndim > 1:
                 raise ValueError(
                     f"{word} must contain one label per sample if metric is None, got the shape "
-                    f"{vector.shape}; the labels of probabilities are "
+                    f"{vector.shape}. For probabilities, the labels are "
                     f"classes[{word}.argmax(axis=1)]."
                 )
             labels = _checks.check_y(word, vector)
@@ -495,7 +496,7 @@ class ComparedPredictions:
         return np.array(right)
 
     def _score_samples(self) -> np.ndarray | None:
-        """Return per-sample scores whose mean is the metric; None if there are no such scores."""
+        """Return per-sample scores whose mean is the metric, or None."""
         if self.truth is None:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:
@@ -518,7 +519,7 @@ class ComparedPredictions:
         return self._score(one, slice(None)) - self._score(other, slice(None))
 
     def _are_counts(self, of_samples: np.ndarray) -> bool:
-        """Whether resamples and exchanges follow from counts: independent scores of 0 or 1."""
+        """Whether resamples and exchanges follow from counts, independent scores of 0 or 1."""
         independent = self.groups is None and self.weight is None
         return independent and bool(np.isin(of_samples, (0, 1)).all())
 
@@ -566,9 +567,9 @@ class ComparedPredictions:
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         if units.crossed:
             raise ValueError(
-                "groups must not cross for method='permutation': predictions are exchanged for "
-                "all samples of a group at once, and crossed groups tie all samples together. "
-                "'max_t', 'mcnemar', 'delong' and 'bootstrap' support them."
+                "groups must not cross for method='permutation', which permutes whole groups, "
+                "because crossed groups link all samples. 'max_t', 'mcnemar', 'delong' and "
+                "'bootstrap' support them."
             )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
@@ -613,8 +614,8 @@ class ComparedPredictions:
                 if row.per_sample is not None and not row.root and row.response == "predict"
             )
             raise ValueError(
-                f"metric must be None or a mean of losses of samples, in time, that is {means}; "
-                f"got {self.scoring}."
+                "metric must be None or a mean of per-sample losses for data in time order, that "
+                f"is {means}; got {self.scoring}."
             )
         return scores.mean(axis=1), (scores.T,)
 

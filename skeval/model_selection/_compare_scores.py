@@ -59,87 +59,87 @@ def compare_scores(
     Parameters
     ----------
     scores : dict, list, dataframe or array-like
-        For several splits of one data set: a dict or list with the scores of each classifier,
+        For several splits of one data set, a dict or list with the scores of each classifier,
         either an array of shape (n_splits,), with the same splits in the same order, or a result of
-        `cross_validate`; or a frame with a column for each classifier.
+        `cross_validate`, or a frame with a column for each classifier.
 
-        For several data sets: the score of each classifier on each data set. Larger is better, so
+        For several data sets, the score of each classifier on each data set. Larger is better, so
         negate errors. One of:
 
-        - a frame with a row for each data set and a column for each classifier;
-        - a frame or dict of columns in long form: ``dataset``, ``classifier`` and ``score``, and
-          ``split`` if there are scores of splits, which are paired by it; the order of the rows
-          does not matter, and names are sorted;
-        - a dict of data sets, each a dict of classifiers: a result of `cross_validate`, scores of
-          splits, or a single score;
-        - an array of shape (n_datasets, n_classifiers).
+        - a frame with a row for each data set and a column for each classifier.
+        - A frame or dict of columns in long form, with ``dataset``, ``classifier`` and ``score``,
+          and ``split`` if there are scores of splits, which are paired by it. The order of the rows
+          does not matter, and names are sorted.
+        - A dict of data sets, each a dict of classifiers, a result of `cross_validate`, scores of
+          splits, or a single score.
+        - An array of shape (n_datasets, n_classifiers).
 
         Scores of splits are averaged.
 
-        For items of a benchmark, such as questions: the score of each system on each item, such as
-        0 or 1; larger is better. One of:
+        For items of a benchmark, such as questions, the score of each system on each item, such as
+        0 or 1. Larger is better. One of:
 
         - a data frame with a row for each item and a column for each system, a dict of systems, or
-          an array of shape (n_items, n_systems);
-        - a data frame or a dict of columns in long form with the columns ``item``, ``system`` and
+          an array of shape (n_items, n_systems).
+        - A data frame or a dict of columns in long form with the columns ``item``, ``system`` and
           ``score``.
     over : {"splits", "datasets", "items"}, default="splits"
         Whether the scores are of splits, of data sets or of items.
     method : str, default="auto"
-        Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
-        as in `compare_classifiers`.
+        Over splits "auto" is "corrected_t", that is, the corrected resampled t-test of Nadeau and
+        Bengio, as in `compare_classifiers`.
 
         Over data sets "wilcoxon" is the signed-rank test of each pair, with Holm's correction.
         It assumes symmetric differences and does not depend on other classifiers. "nemenyi"
         compares mean ranks by the studentized range. It fails if the scores of the classifiers have
-        different variances: it rejects up to twice as often as the nominal level, see Notes.
+        different variances. It rejects up to twice as often as the nominal level, see Notes.
         "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
-        sets for Wilcoxon's test ever to reject; `extra` has the reason.
+        sets for Wilcoxon's test ever to reject. `extra` has the reason.
 
-        Over items "auto" is "max_t", as in `compare_predictions`: it compares the difference of
+        Over items "auto" is "max_t", as in `compare_predictions`. It compares the difference of
         each pair over its standard error with the largest of all pairs, so that all intervals of
         differences, scores (in `extra`) and `ranks` hold simultaneously.
     test_train_ratio : float, default=None
-        Size of a test set over the size of its training set ("corrected_t"): 1 / 9 for ten folds,
-        for any number of repeats. None reads it from results of `cross_validate` with
+        Size of a test set over the size of its training set ("corrected_t"), such as 1 / 9 for ten
+        folds, for any number of repeats. If None, it is read from results of `cross_validate` with
         ``return_indices=True``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the difference of two systems, first minus second, over splits
         or items.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the intervals of all differences together. Tests over
-        data sets have the level one minus it; tests over splits have a level of at most 5 %.
+        data sets have the level one minus it. Tests over splits have a level of at most 5 %.
     margin : float, default=None
         Largest difference of two scores that does not matter. The differences then have P-values of
         non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
     missing : {"raise", "drop", "keep"}, default="raise"
-        If a classifier has no score on a data set: raise an error that names both; leave out the
-        data set and list it in `extra`; or keep its other scores. Each pair is then compared on
+        If a classifier has no score on a data set, raise an error that names both, leave out the
+        data set and list it in `extra`, or keep its other scores. Each pair is then compared on
         the data sets with both scores, by "wilcoxon", and the `omnibus` is the test of Skillings
         and Mack [5]_, which is valid if scores are missing for reasons unrelated to their values.
         A missing score of an item always raises.
     groups : str, list of str or array-like of shape (n_items,) or (n_items, n_kinds), default=None
-        Task or prompt of each item, if items of one group are not independent: standard errors are
+        Task or prompt of each item, if items of one group are not independent. Standard errors are
         then computed between groups. Names of columns of `scores`, or values in the order of the
         items (not in long form). Several columns are nested or crossed groups. In long form, an
         item is identified by its groups and its name, so tasks may number their items alike.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. Only "max_t" uses it.
+        Seed of the random draws. An int gives the same result in each call. Only "max_t" uses it.
 
     Returns
     -------
     comparison : Comparison
-        With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and ``extra.mean_ranks``; over items simultaneous intervals
+        With the `differences` of all pairs, their intervals and P-values, over data sets also
+        Friedman's test as `omnibus`, and ``extra.mean_ranks``, over items simultaneous intervals
         of the `ranks` and, as ``extra.lows`` and ``extra.highs``, of the scores.
 
     Raises
     ------
     ValueError
         If the splits differ in number or in the indices of results of `cross_validate`, or are too
-        few, or the ratio is unknown; over data sets if a score is missing, a data set or classifier
-        is named twice, or there are fewer than two; over items if a score is missing, a column
-        looks like an identifier, or an item has several scores of one run.
+        few, or the ratio is unknown. Over data sets, if a score is missing, a data set or
+        classifier is named twice, or there are fewer than two. Over items, if a score is missing, a
+        column looks like an identifier, or an item has several scores of one run.
     TypeError
         If `scores` does not have one of these forms.
 
@@ -149,21 +149,21 @@ def compare_scores(
 
     Notes
     -----
-    Use the corrected t-test over 10 x 10 folds: over 10 folds, and over 5 x 2 folds, the tests have
-    less power, and without the correction a t-test over 10 x 10 folds calls equal classifiers
-    different in half of the data sets (:doc:`/validation`).
+    Use the corrected t-test over 10 x 10 folds, because over 10 folds, and over 5 x 2 folds, the
+    tests have less power, and without the correction a t-test over 10 x 10 folds calls equal
+    classifiers different in half of the data sets (:doc:`/validation`).
 
     Over data sets, with :math:`R_j` the mean rank of classifier `j` of `k` on `N` data sets,
 
     .. math:: \chi^2 = \frac{12 N}{k (k+1)} \sum_j \left(R_j - \frac{k+1}{2}\right)^2 , \qquad
        F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} ,
 
-    where the first is corrected for ties; F has :math:`k - 1` and :math:`(k - 1)(N - 1)` degrees of
+    where the first is corrected for ties. F has :math:`k - 1` and :math:`(k - 1)(N - 1)` degrees of
     freedom [1]_. Pairs are tested whether or not these tests reject, because Holm's correction and
     Nemenyi's test control the error rate by themselves.
 
     The difference of a pair is the median of the Walsh averages (Hodges and Lehmann) of its values
-    on the data sets; the interval inverts Wilcoxon's test, at Bonferroni's level for all pairs.
+    on the data sets. The interval inverts Wilcoxon's test, at Bonferroni's level for all pairs.
     With few data sets no finite interval has this level, and its limits are infinite. Wilcoxon's
     test leaves out data sets with equal scores of the pair, but the interval includes them. It may
     therefore contain 0 although the test rejects. The effect size is the matched-pairs
@@ -172,14 +172,14 @@ def compare_scores(
     Tests by mean ranks depend on all other classifiers [2]_, and fail if scores have different
     distributions. If all 10 classifiers have the same mean score, but the scores of every second
     one have thirty times the standard deviation, "nemenyi" calls a pair different in 9 to 10 % of
-    experiments at a nominal 5 %, and F rejects in 7 to 9 %; if every second one has skewed scores,
+    experiments at a nominal 5 %, and F rejects in 7 to 9 %. If every second one has skewed scores,
     the rates are up to 10 and 12 % on 50 data sets. "wilcoxon" stays at 2 to 4 % and 5 to 7 %. On 5
     data sets it never rejects. These results, and the power, are in
     ``benchmarks/results/over_datasets.md``.
 
     Over items, the largest statistic is compared with normal draws [3]_. The rank interval of a
     system runs from 1 plus the number of significantly better systems to the number of systems that
-    are not significantly worse [4]_; the error rates are in the Notes of `compare_predictions`.
+    are not significantly worse [4]_. The error rates are in the Notes of `compare_predictions`.
 
     References
     ----------
@@ -276,7 +276,7 @@ def compare_scores(
         tests = corrected_t_test(values, ratio, alternative)
         extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
     else:
-        reason = "The test was chosen by the user."
+        reason = "The user chose the test."
         names, values, datasets, dropped = read_score_table(scores, missing)
         if np.isnan(values).any():
             if method not in ("auto", "wilcoxon"):
@@ -312,7 +312,7 @@ def read_all_splits(
     """Return the names of the classifiers, their scores on splits, and the ratio of sizes."""
     if isinstance(scores, Mapping) and "test_score" in scores:
         raise TypeError(
-            "scores must have a result of cross_validate for each classifier, got a single one."
+            "scores must contain a result of cross_validate for each classifier, got only one."
         )
     # finite scores of the same splits
     results = name_listed("scores", scores, "classifier")
@@ -337,8 +337,8 @@ def read_all_splits(
             ratio = float(np.mean([len(test) / len(train) for test, train in pairs]))
     if ratio is None:
         raise ValueError(
-            "test_train_ratio must be passed for over='splits', 1 / 9 for ten folds, or scores be "
-            "results of cross_validate with return_indices=True; got None."
+            "test_train_ratio must be passed for over='splits', for example 1 / 9 for ten folds, "
+            "got None. Results of cross_validate with return_indices=True contain it."
         )
     if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
         raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
@@ -351,7 +351,8 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
         if "test_score" not in result:
             raise ValueError(
                 f"{name} must have 'test_score' if it is a result of cross_validate, got the keys "
-                f"{list(result)!r}; of several metrics give one, result['test_accuracy']."
+                f"{list(result)!r}. With several metrics, pass one, such as "
+                "result['test_accuracy']."
             )
         result = result["test_score"]
     with _checks.naming(name):
@@ -386,7 +387,7 @@ def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, s
         return "wilcoxon", "The default method compares two systems by their own scores only."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
     if k == 2:
-        return "wilcoxon", f"{few}: it cannot reject."
+        return "wilcoxon", f"{few}, so it cannot reject."
     return "nemenyi", f"{few}, so Nemenyi's test is used."
 
 
@@ -419,7 +420,7 @@ def read_score_table(
     if missing == "raise" and not kept.all():
         row, column = np.argwhere(lacks)[0]
         raise ValueError(
-            f"scores must be complete, {names[column]!r} has no score on {datasets[row]!r} "
+            f"scores must be complete, but {names[column]!r} has no score on {datasets[row]!r} "
             f"({lacks.sum()} in all); missing='drop' leaves out "
             f"{np.sum(~kept)} of {len(datasets)} data sets, missing='keep' uses their other scores."
         )
@@ -462,7 +463,7 @@ def _read_nested(scores: Mapping[Any, Any]) -> Table:
 
 
 def _read_long(table: Any) -> Table:
-    """Read rows in arbitrary order: names are sorted, and splits are paired by name."""
+    """Read rows in arbitrary order. Names are sorted, and splits are paired by name."""
     values = _checks.check_data(
         "scores", table["score"], ensure_2d=False, dtype=float, ensure_all_finite=NAN
     )
@@ -526,7 +527,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
     if len(items) < table.size:
         item, system = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"scores must have one score of each item by each system, got none of item "
+            f"scores must have one score for each item and system, got none for item "
             f"{listed[item]} by {systems[system]!r}."
         )
     if groups is not None:

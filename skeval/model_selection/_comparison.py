@@ -1,4 +1,4 @@
-"""Results of a comparison: the value of each system, the difference of each pair, and the ranks.
+"""Results of a comparison, the value of each system, the difference of each pair, and the ranks.
 
 First come the checks of arguments that all functions share, then the difference of one pair, and
 then the comparison.
@@ -27,7 +27,7 @@ from skeval.utils import _checks, _text
 from skeval.utils._text import DataFrame, name_estimators
 
 MAX_LISTED = 10
-"""Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
+"""Maximum number of systems whose pairs are printed. With more, the ranks are printed."""
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 """The alternative for b - a that equals an alternative for a - b."""
 ORDERS = {
@@ -48,7 +48,7 @@ def check_method(method: str, alternative: str, n_names: int) -> None:
 
 
 def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
-    """Return two or more items by name; a list has names from a noun, or from its estimators.
+    """Return two or more items by name. A list has names from a noun, or from its estimators.
 
     The items of a data frame are its columns.
     """
@@ -69,7 +69,7 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
     shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
     raise TypeError(
         f"{argument} must be a dict or a list with at least two entries, got "
-        f"{type(things).__name__}{shape}; the order of arguments is {ORDERS[argument]}."
+        f"{type(things).__name__}{shape}. The order of arguments is {ORDERS[argument]}."
     )
 
 
@@ -115,7 +115,7 @@ def spread_rows(
 
 
 def name_distinct(argument: str, names: Iterable[Any]) -> list[str]:
-    """Return names as text; raise if two names have the same text."""
+    """Return names as text. Raise if two names have the same text."""
     named: dict[str, Any] = {}
     for name in names:
         if str(name) in named:
@@ -145,13 +145,13 @@ def check_compared(estimators: Mapping[str, Any], method: str, groups: Any) -> N
         )
     if groups is not None and row.evidence == "time":
         raise ValueError(
-            f"groups must be None for method={method!r}, which assumes independent samples; "
+            f"groups must be None for method={method!r}, which assumes independent samples. "
             "method='bootstrap' draws whole groups, and 'corrected_t' holds out whole groups."
         )
 
 
 def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
-    """Return the score that a method tests; raise if the requested one is different."""
+    """Return the score that a method tests. Raise if the requested one is different."""
     fixed = TESTS[method].scoring
     if fixed is not None and scoring not in (None, fixed):
         raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
@@ -161,13 +161,13 @@ def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
 
 
 def resolve_scorer(scoring: Any) -> Any:
-    """Return the scorer with this name; other scorers are returned unchanged."""
+    """Return the scorer with this name. Other scorers are returned unchanged."""
     with _checks.naming("scoring"):
         return get_scorer(scoring) if isinstance(scoring, str) else scoring
 
 
 def check_margin(margin: Any) -> float | None:
-    """Return a margin; raise unless it is None or a number above 0."""
+    """Return a margin. Raise unless it is None or a number above 0."""
     if margin is None:
         return None
     if isinstance(margin, bool) or not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
@@ -186,30 +186,30 @@ class Difference(ResultWithValue):
     name : str
         Names of the score and of the systems.
     a, b : str
-        Names of the two systems; the difference is the score of `a` minus the score of `b`. Over
+        Names of the two systems. The difference is the score of `a` minus the score of `b`. Over
         data sets it is the median of the means of all pairs of data sets (Hodges-Lehmann), and
         `standard_error` is nan.
     value, standard_error : float
         The difference and its standard error.
     interval : ConfidenceInterval
-        Interval of the difference, always two-sided: a one-sided test at 5 % corresponds to the
+        Interval of the difference, always two-sided, so a one-sided test at 5 % corresponds to the
         limits of a 90 % interval.
     statistic : float
-        Test statistic: t, z, the smaller number of discordant samples, chi-squared, the difference
-        over its standard error, or the difference itself if predictions are exchanged.
+        Test statistic, that is, t, z, the smaller number of discordant samples, chi-squared, the
+        difference over its standard error, or the difference itself if predictions are exchanged.
     pvalue : float
         P-value for `alternative`, corrected for the number of pairs.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis: the difference is not 0, above 0, or below 0.
+        Alternative hypothesis. The difference is not 0, above 0, or below 0.
     greater_is_better : bool
-        Whether a larger score is better; False for losses.
+        Whether a larger score is better, False for losses.
     method : str
         The test.
     n_samples : int or None
         Number of samples, if known.
     extra : PairExtra
-        Further results of the test: ``extra.only_a`` of McNemar's, ``extra.effect_size`` over data
-        sets.
+        Further results of the test, such as ``extra.only_a`` of McNemar's, ``extra.effect_size``
+        over data sets.
     confidence_level : float
         Nominal coverage of `interval`.
     """
@@ -228,7 +228,7 @@ class Difference(ResultWithValue):
 
     @property
     def level(self) -> float:
-        """Significance level: a difference with at most this P-value is called significant."""
+        """Significance level. A difference with at most this P-value is called significant."""
         return TESTS[self.method].level(self.confidence_level)
 
     @property
@@ -275,7 +275,7 @@ class Difference(ResultWithValue):
         evidence = f"({_text.say_pvalue(worse)}, {limit})"
         not_worse = f"{a} is not worse than {b} {by} {evidence}."
         if worse > self.level:
-            not_worse = f"{a} may be worse than {b} {by} {evidence}: non-inferiority is not shown."
+            not_worse = f"{a} may be worse than {b} {by} {evidence}. Non-inferiority is unproven."
         equal = f"{a} and {b} differ by less than {self.margin:g} ({_text.say_pvalue(differ)})."
         return f"{not_worse} {equal}" if differ <= self.level else not_worse
 
@@ -397,7 +397,7 @@ class ComparisonExtra:
     n_items : int or None
         Number of items, for scores of items.
     scores : ndarray of shape (n_datasets, n_names) or None
-        Scores on the data sets; nan where a score is missing.
+        Scores on the data sets, or nan where a score is missing.
     datasets, dropped : tuple of str
         Names of the data sets, and of those without all scores.
     reason : str
@@ -425,16 +425,16 @@ class ComparisonExtra:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison(Result):
-    """Comparison of two or more systems: scores, differences of all pairs, and ranks.
+    """Comparison of two or more systems, with scores, differences of all pairs, and ranks.
 
     ``comparison["a", "b"]`` is the difference of two systems, in either order.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the systems: estimators, predictions, or columns of scores.
+        Names of the systems, which are estimators, predictions, or columns of scores.
     values : ndarray of shape (n_names,)
-        The score of each system: its mean over splits or data sets, or its score on all
+        The score of each system, that is, its mean over splits or data sets, or its score on all
         predictions.
     tests : PairTests
         Arrays with the difference, P-value and limits of each pair, in the order of `names`.
@@ -453,8 +453,9 @@ class Comparison(Result):
     margin : float or None
         Largest difference that does not matter.
     extra : ComparisonExtra
-        Further results of the test: ``extra.split_scores`` over splits, ``extra.mean_ranks`` over
-        data sets, ``extra.lows`` and ``extra.highs``, the limits of the scores, by "max_t".
+        Further results of the test, such as ``extra.split_scores`` over splits,
+        ``extra.mean_ranks`` over data sets, ``extra.lows`` and ``extra.highs``, the limits of the
+        scores, by "max_t".
     """
 
     names: tuple[str, ...]
@@ -489,17 +490,17 @@ class Comparison(Result):
 
     @property
     def level(self) -> float:
-        """Significance level: a difference with at most this P-value is called significant."""
+        """Significance level. A difference with at most this P-value is called significant."""
         return TESTS[self.method].level(self.confidence_level)
 
     @property
     def correction(self) -> str:
-        """Correction of the P-values; "none" if the test itself accounts for all pairs."""
+        """Correction of the P-values, or "none" if the test itself accounts for all pairs."""
         return "none" if TESTS[self.method].simultaneous else "holm"
 
     @property
     def omnibus(self) -> Test | None:
-        """Test of no difference at all; None if the method has none.
+        """Test of no difference at all, or None if the method has none.
 
         It is Cochran's Q, or Friedman's test with the F of Iman and Davenport.
         """
@@ -532,7 +533,7 @@ class Comparison(Result):
 
     @property
     def difference(self) -> Difference:
-        """Difference of the two systems; only defined for two."""
+        """Difference of the two systems, only defined for two."""
         if len(self.names) > 2:
             raise AttributeError(
                 f"difference requires two systems; differences has all pairs of {self.names}."
@@ -541,7 +542,7 @@ class Comparison(Result):
 
     @property
     def _worth(self) -> np.ndarray:
-        """Values that order the systems, larger is better: score, minus loss or minus mean rank."""
+        """Score, minus loss or minus mean rank of each system, larger is better."""
         if self.extra.mean_ranks is not None:
             return -self.extra.mean_ranks
         return self.values if self.greater_is_better else -self.values
@@ -553,7 +554,7 @@ class Comparison(Result):
 
     @property
     def best(self) -> tuple[str, ...]:
-        """Names of the systems with the best score or mean rank; several if they tie."""
+        """Names of the systems with the best score or mean rank, several if they tie."""
         return tuple(self.names[place] for place in find_equal(self._worth, self._worth.max()))
 
     @property
@@ -626,7 +627,7 @@ class Comparison(Result):
         return f"{text} Computed with skeval {__version__}." + f"\n\n[1] {work}" * bool(work)
 
     def to_matrix(self, what: str = "value") -> np.ndarray:
-        """Return a matrix of one quantity for all pairs: the row minus the column.
+        """Return a matrix of one quantity for all pairs, the row minus the column.
 
         Parameters
         ----------
@@ -725,7 +726,7 @@ class Comparison(Result):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return one row for each pair, with its interval and P-value; requires pandas.
+        """Return one row for each pair, with its interval and P-value, which requires pandas.
 
         Returns
         -------

@@ -81,7 +81,7 @@ def estimate_error(
     widest: float | None = None,
     **fields: Any,
 ) -> Estimate:
-    """Return the estimate of a method; by default all samples and groups are counted.
+    """Return the estimate of a method. By default all samples and groups are counted.
 
     If the value is the mean of losses, `tested` has them, or `untested_losses` with the same
     weights and units. Then `variance` is the variance of a single loss, for 0-1 loss
@@ -116,7 +116,7 @@ def estimate_error(
 def size_of_rate(
     inputs: Inputs, value: float, standard_error: float, n_samples: float, n_groups: int | None
 ) -> float | None:
-    """Return the effective number of samples of an error rate; None for other losses."""
+    """Return the effective number of samples of an error rate, or None for other losses."""
     no_wrong_label = inputs.loss.name == "hamming" and value <= 0
     if inputs.loss.name != "zero_one" and not no_wrong_label:
         return None
@@ -156,7 +156,7 @@ class NamedScore(NamedTuple):
         return find_mean_loss(self.label)
 
     def bounds(self, n_classes: int) -> intervals.Limits:
-        """Return the smallest and the largest score; infinite if unknown."""
+        """Return the smallest and the largest score, infinite if unknown."""
         return range_of(self.scoring, n_classes or None)
 
 
@@ -178,7 +178,7 @@ def name_scores(scoring: Any) -> dict[str, NamedScore]:
         scores = {score.label: score for score in named}
         if len(scores) < len(parts):
             raise ValueError(
-                f"scoring must give each score its own name, got {parts!r}; use a dict."
+                f"scoring must give each score its own name, got {parts!r}. Use a dict."
             )
     if not scores:
         raise ValueError("scoring must name at least one score, got none.")
@@ -210,8 +210,8 @@ def check_enough(inputs: Inputs, values: np.ndarray) -> None:
     n = int(np.isfinite(values).sum())
     if n < 2:
         raise ValueError(
-            f"too many failed fits or undefined scores for method={inputs.method!r}: of its "
-            f"{len(values)} numbers {n} are defined, and at least 2 must be."
+            f"too many failed fits or undefined scores for method={inputs.method!r}: {n} of "
+            f"{len(values)} scores are defined, and at least 2 must be."
         )
 
 
@@ -234,35 +234,35 @@ def resubstitution_error(
 
     .. math:: AE = \frac{1}{n} \sum_{i=1}^{n} e_i .
 
-    This is the empirical risk, also called training or apparent error. It is optimistic: the best
+    This is the empirical risk, also called training or apparent error. It is optimistic. The best
     value 0 carries no information about new samples (1-nearest-neighbor always reaches it).
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline; it is cloned, never fitted itself.
+        Any scikit-learn classifier, regressor or pipeline. It is cloned, never fitted itself.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Only the standard error uses them.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors.
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Weights
-        (``{"sample_weight": w}``) are used in the fit only; losses are averaged without them.
+        (``{"sample_weight": w}``) are used in the fit only. Losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit and in the means of the losses.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If the fit raises: raise its error, or with ``numpy.nan`` a `ValueError`, because there is
+        If the fit raises, raise its error, or with ``numpy.nan`` a `ValueError`, because there is
         no other fit.
 
     Returns
@@ -300,7 +300,7 @@ def resubstitution_error(
 
 
 def resubstitution(runner: Runner, _: SeedSequence | None = None) -> Estimate:
-    """Test on the training samples; its interval does not cover the true error: 1 fit."""
+    """Test on the training samples with 1 fit. The interval does not cover the true error."""
     runner = runner.with_options(n_jobs=None, verbose=0)
     return average_folds(runner, whole_plan(len(runner.inputs.target)), by_sample=True)
 
@@ -332,10 +332,10 @@ def cross_val_error(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Estimate:
-    r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
+    r"""Estimate the error by cross-validation, K-fold, repeated, stratified or leave-one-out.
 
     Every sample is predicted by an estimator that was fitted without it. There are two averages,
-    which differ if the folds have different sizes: `value` is the mean over all out-of-fold
+    which differ if the folds have different sizes. `value` is the mean over all out-of-fold
     predictions,
 
     .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
@@ -347,42 +347,43 @@ def cross_val_error(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. None means 10 folds, or fewer if there are fewer samples, groups or members
-        of the largest class; scikit-learn warns if a class has fewer members than there are folds.
-        Splitters of scikit-learn, such as ``LeaveOneOut()``, are used as they are; training samples
-        keep the order of the data.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. None means 10 folds, or fewer if there are fewer
+        samples, groups or members of the largest class. scikit-learn warns if a class has fewer
+        members than there are folds. Splitters of scikit-learn, such as ``LeaveOneOut()``, are used
+        as they are. Training samples keep the order of the data.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors.
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples. Weights (``{"sample_weight": w}``) are
-        used in the fits only; losses are averaged without them.
+        used in the fits only. Losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit and in the means of the losses. Each step that
-        accepts weights receives them unchanged; in the mean losses only their ratios matter. A
-        weight is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
+        accepts weights receives them unchanged. In the mean losses only their ratios matter. A
+        weight is not a number of copies, so intervals count at most ``sum(w)^2 / sum(w^2)``
+        samples.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises: raise the error, or leave out the fold, count it and warn.
+        If a fit raises, raise the error, or leave out the fold, count it and warn.
 
     Returns
     -------
@@ -396,29 +397,29 @@ def cross_val_error(
         If the number of folds exceeds the members of every class or the number of groups, `cv` does
         not yield indices of samples, `y` has one class only, or `X` and `y` differ in length.
     TypeError
-        If `sample_weight` is passed and a step of the estimator does not accept it; the step is
+        If `sample_weight` is passed and a step of the estimator does not accept it. The step is
         named.
 
     Notes
     -----
     The standard error is the standard error of the mean per-sample loss. It ignores that folds
-    share training samples; no unbiased estimate of that variance exists [1]_, and Wilson's
+    share training samples. No unbiased estimate of that variance exists [1]_, and Wilson's
     intervals with it are too short (:doc:`/validation`). The default, "inflated", therefore doubles
     the variance, with Jeffreys' interval for 0-1 loss. A single test set (hold-out) has Wilson's
-    interval. Report the interval of `error_interval` instead: it is a tenth shorter, because it
+    interval. Report the interval of `error_interval` instead. It is a tenth shorter, because it
     averages over repeated folds.
 
     With `groups`, the losses of each group are summed first. Intervals then use the number of
     independent samples that would have this standard error, reduced to account for Student's
     quantile [2]_. If folds test later samples than they train on, as ``TimeSeriesSplit`` does,
-    blocks of time replace the groups, and the variance is not doubled: standard error and degrees
+    blocks of time replace the groups, and the variance is not doubled. Standard error and degrees
     of freedom equal those of `error_interval` for the same folds, and refer to the error of the
     fitted models in this period. The interval is the same, too, but somewhat longer for few errors
     in 0-1 loss, as with groups.
 
     For 0-1 loss, ``result.confidence_interval(method=)`` accepts "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald". They use ``value (1 - value) / standard_error^2`` independent
-    samples, at most `n_samples`; if the error is 0 or 1, they use `n_samples` (or the number of
+    samples, at most `n_samples`. If the error is 0 or 1, they use `n_samples` (or the number of
     groups). All but "wald" therefore have a positive width even without errors. For squared and
     absolute loss, "log" is the normal interval of the logarithm, which contains no negative number.
     "normal" (with `groups`, "t") is clipped to the range of the loss.
@@ -454,7 +455,7 @@ def cross_val_error(
 
 
 def cross_validation(runner: Runner, root: SeedSequence, *, cv: Any = None) -> Estimate:
-    """Cross-validate once, with twice the variance: K fits."""
+    """Cross-validate once, with twice the variance, with K fits."""
     # the folds of scikit-learn's splitters, as in `permutation_test` with the same seed; a report
     # shows the first repeat of `repeated_cv` instead, whose fits it has anyway
     inputs, n = runner.inputs, len(runner.inputs.target)
@@ -465,7 +466,7 @@ def cross_validation(runner: Runner, root: SeedSequence, *, cv: Any = None) -> E
 
 
 def leave_one_out(runner: Runner, _: SeedSequence | None = None) -> Estimate:
-    """Leave each sample, or each group, out in turn, with twice the variance: n fits."""
+    """Leave each sample, or each group, out in turn, with twice the variance, with n fits."""
     return average_folds(runner, plan_leave_one_out(runner.inputs))
 
 
@@ -487,7 +488,7 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
 def average_folds(
     runner: Runner, plan: ResamplingPlan, ordered: bool = False, by_sample: bool = False
 ) -> Estimate:
-    """Return the error over folds; the losses of each unit are summed first.
+    """Return the error over folds. The losses of each unit are summed first.
 
     If the folds keep the order of the samples, the units are blocks of time, and the error refers
     to the fitted models themselves. The replicates are the errors of the folds, or the losses of
@@ -585,7 +586,7 @@ def perturbation_interval(
     r"""Estimate the error with a confidence interval by perturbation resampling.
 
     The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
-    and variance 1; for a support vector machine that minimizes
+    and variance 1. For a support vector machine that minimizes
     :math:`\sum_i G_i \{(1 - y_i f(x_i))_+ + \lambda w'w\}` [1]_. With :math:`e_i` the loss of
     sample `i`, :math:`\hat\theta` the fit without weights and :math:`\theta^*` the fit under
     weights,
@@ -607,7 +608,7 @@ def perturbation_interval(
     - "normal": :math:`CV \mp z_{1-a/2}\, se`,
     - "pivotal": :math:`[CV - q_{1-a/2}/\sqrt n,\; CV - q_{a/2}/\sqrt n]`,
     - "symmetric": :math:`CV \mp q_{1-a}(|W^*|)/\sqrt n`,
-    - "quantile": :math:`CV \mp q_{1-a/2}/\sqrt n`, as some notes print it; for comparison only,
+    - "quantile": :math:`CV \mp q_{1-a/2}/\sqrt n`, as some notes print it, for comparison only,
 
     clipped to the range of the loss. The first two, which are the default, never exceed it.
 
@@ -615,32 +616,33 @@ def perturbation_interval(
     ----------
     estimator : estimator
         Any classifier or regressor whose `fit` accepts `sample_weight`, or a pipeline that ends in
-        one; every step that accepts weights receives them.
+        one. Every step that accepts weights receives them.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     n_resamples : int, default=None
         Number of perturbations. None means 1000, or the number of rows of `weights`.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
         The perturbed error. The default fits each fold once per perturbation, and its intervals
-        have better coverage; see Notes.
+        have better coverage. See Notes.
     interval : str, default=None
-        Form of the interval: one of the above, or for 0-1 loss another form of `cross_val_error`.
-        None means "wilson" for 0-1 loss, "log" for squared and absolute loss, and otherwise
-        "normal".
+        Form of the interval, which is one of the above, or for 0-1 loss another form of
+        `cross_val_error`. None means "wilson" for 0-1 loss, "log" for squared and absolute loss,
+        and otherwise "normal".
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. With repeated folds, the losses of each sample are averaged.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. With repeated folds, the losses of each sample are
+        averaged.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split, and the samples of a
         group have the same random weight.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors.
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
     weights : array-like of shape (n_resamples, n_samples), default=None
         Use these perturbations `G` instead of drawing them from the exponential distribution.
     params : dict, default=None
@@ -649,16 +651,16 @@ def perturbation_interval(
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They multiply `G` in training and evaluation.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises: raise the error, or leave the fit out and warn. A perturbation whose fits
+        If a fit raises, raise the error, or leave the fit out and warn. A perturbation whose fits
         all fail is left out.
 
     Returns
@@ -672,24 +674,24 @@ def perturbation_interval(
     Raises
     ------
     TypeError
-        If the estimator does not accept `sample_weight`; the error names the step.
+        If the estimator does not accept `sample_weight`. The error names the step.
     ValueError
-        If `weights` are negative, have a row of zeros or the wrong shape; if there are too few
-        perturbations for the requested quantile; if `interval` does not suit the loss; or if there
+        If `weights` are negative, have a row of zeros or the wrong shape. If there are too few
+        perturbations for the requested quantile. If `interval` does not suit the loss. If there
         are more than two classes and the loss is not 0-1.
 
     Warns
     -----
     UserWarning
         If ``statistic="resubstitution"`` and the training error is below half the cross-validated
-        error: `W*` degenerates for overfitted models; use ``statistic="cross_validation"``.
+        error. `W*` degenerates for overfitted models. Use ``statistic="cross_validation"``.
 
     Notes
     -----
-    The theory of [1]_, for "resubstitution", assumes many samples and few features; on other data
+    The theory of [1]_, for "resubstitution", assumes many samples and few features. On other data
     its interval "normal" is far too short, and "cross_validation" is better (:doc:`/validation` has
     the coverage of both). If the classes are easy to separate, there are few errors or none, and
-    "normal" covers even less; "wilson" is therefore the default.
+    "normal" covers even less. "wilson" is therefore the default.
 
     "wilson" with "resubstitution" is never shorter than Wilson's interval for `n` independent
     samples, and equals it if the fit separates the classes.
@@ -783,7 +785,7 @@ def perturb_error(
         _checks.warn_user(
             f"the resubstitution error ({write_number(apparent)}) is below half the "
             f"cross-validated error ({write_number(error)}): the estimator overfits and the "
-            "interval is too short; use statistic='cross_validation'."
+            "interval is too short. Use statistic='cross_validation'."
         )
     intervals.check_enough_draws(len(statistics), inputs.confidence_level, form)
     # standard error and intervals from the deviations
@@ -825,7 +827,7 @@ def check_perturbed(inputs: Inputs) -> None:
     twice = weights.keys() & (inputs.params or {}).keys()
     if twice:
         raise ValueError(
-            f"params must not have {min(twice)!r}, which is perturbed; give sample_weight= for it."
+            f"params must not have {min(twice)!r}, which is perturbed. Give sample_weight= for it."
         )
 
 

@@ -50,7 +50,7 @@ def holdout_error(
         \hat\epsilon' = \sum_c P_c k_c / N_c, \qquad
         \mathrm{var}(\hat\epsilon') = \sum_c P_c^2 \epsilon_c (1-\epsilon_c) / N_c .
 
-    Both are unbiased fractions in [0, 1]; smaller is better.
+    Both are unbiased fractions in [0, 1]. Smaller is better.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def holdout_error(
         Sample weights. The variance uses the effective number of samples, :math:`(\sum w)^2 / \sum
         w^2`.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Group of each sample, such as the patient. Several columns are nested or crossed groups; see
+        Group of each sample, such as the patient. Several columns are nested or crossed groups. See
         :doc:`/user_guide/dependence`. Influences on the error are summed within groups.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
@@ -79,9 +79,9 @@ def holdout_error(
         same number of samples drawn at random minus the variance of the estimate.
         ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
         "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
-        "normal" with priors; the normal interval is too short for few errors and is nan for none.
+        "normal" with priors. The normal interval is too short for few errors and is nan for none.
         With groups, the forms are those of random sampling (with priors, too), for the number of
-        independent samples with this standard error and with Student's quantile; "t" replaces
+        independent samples with this standard error and with Student's quantile. "t" replaces
         "normal".
 
     Raises
@@ -92,7 +92,7 @@ def holdout_error(
 
     Notes
     -----
-    Some texts print the binomial probability with :math:`(1-\epsilon)^k`; the exponent is `N - k`.
+    Some texts print the binomial probability with :math:`(1-\epsilon)^k`. The exponent is `N - k`.
     With allocation proportional to the priors, selective sampling has the smaller variance by
     :math:`\frac1N \sum_c P_c (\epsilon_c - \epsilon)^2`. `variance_reduction` is the plug-in
     difference for the allocation at hand, which may be negative.
@@ -132,8 +132,8 @@ def holdout_error(
     class_errors, sizes = _compute_class_errors(wrong, weight, codes)
     if np.isnan(sizes).any():
         raise ValueError(
-            "sample_weight must be positive for a sample of each class, it is 0 throughout class "
-            f"{classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
+            "sample_weight must be positive for a sample of each class, but it is 0 for all of "
+            f"class {classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
         )
     # random sampling: the rate of all samples
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
@@ -186,7 +186,7 @@ def holdout_error(
 def _compute_class_errors(
     wrong: np.ndarray, weight: np.ndarray, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return, for each code, the weighted error and `(sum w)^2 / sum w^2`; nan without weight.
+    """Return, for each code, the weighted error and `(sum w)^2 / sum w^2`, or nan without weight.
 
     Weights are divided by the largest weight of their code, so that their squares do not underflow.
     """
@@ -281,7 +281,7 @@ def holdout_size(
     Parameters
     ----------
     error : float or array-like of shape (n_classes,)
-        Expected error, between 0 and 1; with `priors`, the error of each class (or one for all).
+        Expected error, between 0 and 1, or with `priors` the error of each class (or one for all).
     half_width : float
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
@@ -289,14 +289,14 @@ def holdout_size(
     priors : array-like of shape (n_classes,), default=None
         Prior of each class.
     allocation : {"proportional", "optimal"}, default="proportional"
-        With `priors`: :math:`a_c = P_c`, or :math:`a_c \propto P_c\sqrt{\epsilon_c(1-\epsilon_c)}`
+        With `priors`, :math:`a_c = P_c`, or :math:`a_c \propto P_c\sqrt{\epsilon_c(1-\epsilon_c)}`
         (Neyman), which makes `N` smallest.
     group_size : float, default=None
-        Number of samples in a group (patient, site) of the test set; for groups of unequal sizes m,
-        the size of the group of an average sample, :math:`\sum m^2 / \sum m`. None means
+        Number of samples in a group (patient, site) of the test set, or for groups of unequal sizes
+        m, the size of the group of an average sample, :math:`\sum m^2 / \sum m`. None means
         independent samples.
     intraclass_correlation : float, default=None
-        Within-group correlation :math:`\rho` of being misclassified; `metric_interval` with
+        Within-group correlation :math:`\rho` of being misclassified. `metric_interval` with
         `groups` estimates it from a pilot study. `N` is multiplied by :math:`1 + (m - 1) \rho`, and
         increased to account for Student's quantile for the number of groups.
 
@@ -304,7 +304,7 @@ def holdout_size(
     -------
     HoldoutSize
         `n_samples` is the total, and `half_width` half the width of the interval at the assumed
-        error; under selective sampling, `per_class` has the number from each class, in the
+        error. Under selective sampling, `per_class` has the number from each class, in the
         order of `priors`.
 
     Raises

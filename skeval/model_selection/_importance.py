@@ -1,7 +1,8 @@
 """Permutation importance of features on held-out samples, with intervals.
 
-The importance of a feature is a score: the drop of a metric when the values of the feature are
-shuffled among the samples of a test set. `score_interval` therefore estimates it like other scores.
+The importance of a feature is a score, that is, the drop of a metric when the values of the feature
+are shuffled among the samples of a test set. `score_interval` therefore estimates it like other
+scores.
 """
 
 from __future__ import annotations
@@ -55,10 +56,10 @@ def feature_importance(
     where the model `f` was trained without the test set, `s` is the score, and the rows of `G` are
     shuffled among the samples of the test set [1]_. All features are scored with the same models.
     The interval comes from the corrected resampled t-test over folds and repeats [2]_. It is for
-    the importance on new samples in models that are trained on these samples; models of other
+    the importance on new samples in models that are trained on these samples. Models of other
     samples may use other features. For the measured coverage see :doc:`/validation`.
 
-    Correlated features replace each other: shuffling one of them alone changes little, although the
+    Correlated features replace each other. Shuffling one of them alone changes little, although the
     model may depend on what they share. Features with a large rank correlation are therefore
     shuffled together.
 
@@ -71,7 +72,7 @@ def feature_importance(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. None is the accuracy for
+        Name from `get_scorer_names`, or a scorer. Larger is better. None is the accuracy for
         classifiers and R2 for regressors.
     max_correlation : float, default=0.8
         Numeric columns are shuffled together if a chain of absolute Spearman correlations above
@@ -88,16 +89,16 @@ def feature_importance(
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive and are used in every fit and in everything that is
-        computed from single samples; scores of fits are not weighted.
+        computed from single samples. Scores of fits are not weighted.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
 
@@ -105,7 +106,7 @@ def feature_importance(
     -------
     Results
         An estimate for each feature, or for each group of correlated features by their joined
-        names, the most important first; in units of the score, 0 for features without use.
+        names, the most important first, in units of the score, 0 for features without use.
 
     Raises
     ------
@@ -183,7 +184,7 @@ def list_drops(
 
 
 class ScoreDrop:
-    """Scorer: the mean drop of another score when some columns are shuffled together."""
+    """Scorer of the mean drop of another score when some columns are shuffled together."""
 
     def __init__(self, scorer: Any, columns: Sequence[int], n_permutations: int, seed: int) -> None:
         self.scorer, self.columns = scorer, list(columns)
@@ -200,11 +201,11 @@ class ScoreDrop:
 
 
 def read_column_names(estimator: Any, X: Any) -> list[Any]:
-    """Return the names of the columns of X, or their positions; raise if there are none."""
+    """Return the names of the columns of X, or their positions. Raise if there are none."""
     if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
         raise ValueError(
-            "X must have columns that can be shuffled, as an array or a data frame has; strings "
-            "and precomputed kernels have none."
+            "X must have columns that can be shuffled, as in an array or a data frame. Strings and "
+            "precomputed kernels have none."
         )
     # names of a data frame, or positions
     names = getattr(X, "columns", None)

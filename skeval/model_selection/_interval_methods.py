@@ -5,7 +5,7 @@ public function, then shared helpers, then the methods that hold samples out (fo
 subsamples), then repeated cross-validation. The bootstrap and perturbation are in `_bootstrap` and
 `_estimates`. `ERROR_METHODS` lists all methods.
 
-The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat; one
+The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat. One
 that draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is used
 as it is. In both cases the units are the samples, or the groups if there are any. All other folds
 are also used as they are, but samples that they never separate may belong together, so without
@@ -98,27 +98,27 @@ def error_interval(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     method : str, default="auto"
-        "auto" is "repeated_cv"; the other methods are listed in the Notes.
+        "auto" is "repeated_cv". The other methods are listed in the Notes.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. They are the folds of "cross_validation" or "repeated_cv", instead of
-        `n_folds`. A number of folds, or a splitter with ``shuffle=True``, draws new folds for each
-        repeat. All other folds are used as they are, and the method of the result is "given_folds":
-        the error is then the error of `cross_val_error` on these folds. Samples that no test set
-        separates count as one unit, unless the splitter assigns samples to folds at random or the
-        folds consist of `groups`.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. They are the folds of "cross_validation" or
+        "repeated_cv", instead of `n_folds`. If `cv` is an integer or a splitter with
+        ``shuffle=True``, each repeat has new folds. All other folds are used as they are, and the
+        method of the result is "given_folds". The error is then the error of `cross_val_error` on
+        these folds. Samples that no test set separates count as one unit, unless the splitter
+        assigns samples to folds at random or the folds consist of `groups`.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors. With several columns of `y`: "hamming",
-        the share of wrong labels of a sample (the default), "zero_one", whether any is wrong, or
-        the mean over columns of "squared" or "absolute".
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors. With several columns of
+        `y`, the loss is "hamming", the fraction of wrong labels of a sample (the default),
+        "zero_one", whether any is wrong, or the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. Intervals count groups
         instead of samples, with Student's t quantile.
@@ -129,30 +129,30 @@ def error_interval(
         Sample weights. They must be positive and are used in every fit and in the means of the
         losses. The bootstrap methods do not support them.
     n_folds : int, default=None
-        Number `K` of folds; None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
+        Number `K` of folds. None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
         samples, and otherwise 10 for "repeated_cv", "cv_wald" and "perturbation", or fewer if the
         most frequent class has fewer members, or is in fewer groups.
     n_repeats : int or "auto", default=None
-        Number of repeats; None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
+        Number of repeats. None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
         for "corrected_t". "auto" repeats the folds twice, and then until
         random splits add at most 5 % to the standard error, at most ten times. It depends on the
         data and `random_state` only. More than 5,000 samples have two repeats of five folds.
     test_size : float or int, default=None
-        Share or number of samples (or groups) that a subsampling tests on; None is a third for
+        Share or number of samples (or groups) that a subsampling tests on. None is a third for
         "holdout", a tenth for "corrected_t".
     n_resamples : int, default=None
-        Number of resamples or perturbations; None is 200.
+        Number of resamples or perturbations. None is 200.
     variance : {"all_pairs", "within_folds"}, default=None
-        The variance of "cv_wald"; None is "all_pairs".
+        The variance of "cv_wald". None is "all_pairs".
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise an error that describes its training set, or leave it out,
         count it and warn.
@@ -160,9 +160,9 @@ def error_interval(
     Returns
     -------
     Estimate
-        `replicates` has the errors of the folds, subsamples, repeats or resamples; for "holdout",
+        `replicates` has the errors of the folds, subsamples, repeats or resamples, or for "holdout"
         the losses. `interval` has the form that suits the loss and the method.
-        ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
+        ``confidence_interval(method=)`` accepts all `interval_methods`, that is, the forms of
         `cross_val_error`, and "t" instead of "normal" for Student's quantile. In `extra`, `n_fits`
         and `n_failed` count the fits, `parameters` has the parameters of the method, and
         `no_interval` the reason if there is no interval. With several columns of `y`, `by_output`
@@ -174,8 +174,8 @@ def error_interval(
         If weights are passed, or the method is "perturbation", and the estimator does not accept
         weights.
     ValueError
-        If the method does not take a parameter that is passed; if there are too few samples, groups
-        or members of a class; or if a fit fails. The error then names the method, the fold and the
+        If the method does not take a parameter that is passed. If there are too few samples, groups
+        or members of a class. If a fit fails. The error then names the method, the fold and the
         rarest class of its training set.
 
     Notes
@@ -274,7 +274,7 @@ def error_interval(
 
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
-    """Return the parameters that are not None; raise if the method does not take one of them."""
+    """Return the parameters that are not None. Raise if the method does not take one of them."""
     # the signature of a method lists its parameters
     takes = signature(ERROR_METHODS[method].estimate).parameters
     parameters = {name: value for name, value in parameters.items() if value is not None}
@@ -292,16 +292,16 @@ VARIANCES = ("all_pairs", "within_folds")
 
 
 def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
-    """Return the number of units in a test set; at least 2 are left for training."""
+    """Return the number of units in a test set. At least 2 are left for training."""
     n = inputs.units.n_units
     if isinstance(test_size, bool) or not isinstance(test_size, Real):
-        raise ValueError(f"test_size must be a share or a number of samples, got {test_size!r}.")
+        raise ValueError(f"test_size must be a fraction or a number of samples, got {test_size!r}.")
     if isinstance(test_size, Integral):
         n_test = int(test_size)
     elif 0 < float(test_size) < 1:
         n_test = max(least, math.ceil(float(test_size) * n - 1e-9))
     else:
-        raise ValueError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
+        raise ValueError(f"test_size must be a fraction between 0 and 1, got {test_size!r}.")
     if not least <= n_test <= n - 2:
         raise TooFewMembersError(
             f"test_size must leave at least 2 of {n} {inputs.units.kind.value} for training and "
@@ -344,7 +344,7 @@ def completed(outputs: Iterable[FitOutput | None]) -> list[FitOutput]:
 
 
 def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Estimate:
-    """Test once on held-out samples: 1 fit."""
+    """Test once on held-out samples, with 1 fit."""
     # one split; the tested losses are independent
     inputs = runner.inputs
     n_test = units_to_test(inputs, test_size, least=2)
@@ -370,7 +370,7 @@ def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
 def cv_wald(
     runner: Runner, root: SeedSequence, *, n_folds: int | None = None, variance: str = "all_pairs"
 ) -> Estimate:
-    """Cross-validate once, and treat the losses as independent: K fits.
+    """Cross-validate once, and treat the losses as independent, with K fits.
 
     The two variances are those of Bayle et al. (2020).
     """
@@ -421,7 +421,7 @@ def mean_losses(runner: Runner, plan: ResamplingPlan) -> tuple[np.ndarray, float
 def corrected_t(
     runner: Runner, root: SeedSequence, *, n_repeats: int = 50, test_size: Any = 0.1
 ) -> Estimate:
-    """Subsample, with the variance corrected for the overlap of training sets: J fits."""
+    """Subsample, with the variance corrected for the overlap of training sets, with J fits."""
     inputs = runner.inputs
     plan, ratio = plan_subsamples(inputs, root, n_repeats, test_size)
     parameters = {"n_repeats": n_repeats, "test_size": test_size}
@@ -472,7 +472,7 @@ def average_subsamples(
 def nested_cv(
     runner: Runner, root: SeedSequence, *, n_folds: int | None = None, n_repeats: int = 10
 ) -> Estimate:
-    """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
+    """Cross-validate within folds to measure the error, with R K (K+1) / 2 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
     n_repeats = _checks.check_count("n_repeats", n_repeats)
@@ -535,7 +535,7 @@ def nested_losses(
 def perturbation(
     runner: Runner, root: SeedSequence, *, n_resamples: int = 200, n_folds: int | None = None
 ) -> Estimate:
-    """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
+    """Cross-validate again under random weights of samples or groups, with (B + 1) K + 1 fits."""
     inputs = runner.inputs
     n_folds = count_folds(inputs, n_folds, 10)
     n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
@@ -599,7 +599,7 @@ def repeated_cv(
     n_folds: int | None = None,
     n_repeats: int | str = "auto",
 ) -> Estimate:
-    """Average repeated cross-validations, with an inflated variance of one of them: R K fits."""
+    """Average repeated cross-validations, and inflate the variance of one, with R K fits."""
     folds = plan_repeats(runner.inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
     runner = runner.with_options(method=folds.inputs.method)
     return average_repeats(*fit_repeats(runner, folds))
@@ -613,9 +613,9 @@ def plan_repeats(
     n_folds: int | None = None,
     n_repeats: int | str | None = "auto",
 ) -> RepeatedFolds:
-    """Return repeated folds, drawn or from `cv`: the maximum number of repeats for "auto"."""
+    """Return repeated folds, drawn or from `cv`, the maximum number of repeats for "auto"."""
     if cv is not None and n_folds is not None:
-        raise ValueError(f"n_folds must be None if cv is given, got {n_folds!r}.")
+        raise ValueError(f"n_folds must be None if cv is passed, got {n_folds!r}.")
     # a number of folds, from either argument
     n, argument = len(inputs.target), "n_folds"
     if isinstance(cv, Integral):
@@ -631,7 +631,7 @@ def plan_repeats(
         return RepeatedFolds(inputs, plan, adaptive=adaptive)
     if not adaptive and not plans.draws_anew(cv):
         raise ValueError(
-            "n_repeats must be 'auto' if the folds of cv are used as they are; a splitter with "
+            "n_repeats must be 'auto' if the folds of cv are used as they are. A splitter with "
             f"shuffle=True draws new folds. Got n_repeats={n_repeats!r}, cv={cv!r}."
         )
     folds = draw_given_folds(inputs, cv, root, count)
@@ -641,7 +641,7 @@ def plan_repeats(
 def fit_repeats(
     runner: Runner, folds: RepeatedFolds, request: FitRequest | None = None
 ) -> tuple[RepeatedFolds, list[FitOutput | None]]:
-    """Fit the repeats that are needed; return their folds, and the output of each fit."""
+    """Fit the repeats that are needed, and return their folds, and the output of each fit."""
     outputs: list[FitOutput | None] = []
     for part in folds.plan.repeats() if folds.adaptive else [folds.plan]:
         outputs += runner.each(part, request)
@@ -662,7 +662,7 @@ def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> boo
 
 
 def split_share(predictions: Predictions) -> float:
-    """Return the share of random splits in the variance of the mean loss."""
+    """Return the fraction of random splits in the variance of the mean loss."""
     row, repeat, cases = predictions.row, predictions.repeat, predictions.cases
     weight = predictions.look_up(predictions.weight)
     return errors.split_share(predictions.loss, row, repeat, cases.unit, weight)
@@ -724,7 +724,7 @@ def find_loss_units(
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
-    """Return the weights of the samples, or None; raise if the method does not support them."""
+    """Return the weights of the samples, or None. Raise if the method does not support them."""
     if sample_weight is None:
         return None
     if not ERROR_METHODS[inputs.method].takes_weights:
@@ -736,7 +736,7 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     _checks.refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
-        raise ValueError("sample_weight must be > 0, got 0; leave out samples with zero weight.")
+        raise ValueError("sample_weight must be > 0, got 0. Leave out samples with zero weight.")
     return weights
 
 
@@ -815,7 +815,7 @@ def average_predictions(
 ) -> Estimate:
     """Return the mean loss of repeated folds, with the inflated variance of one repeat.
 
-    `kept` marks the predictions that count; `tested` has the weights and units of their samples.
+    `kept` marks the predictions that count. `tested` has the weights and units of their samples.
     """
     # losses of each repeat, with the weights and units of the samples
     repeats = [
@@ -897,12 +897,12 @@ class ErrorMethod(NamedTuple):
     Attributes
     ----------
     estimate : callable
-        ``estimate(inputs, root, **parameters)``; the user guide shows the first line of its
+        ``estimate(inputs, root, **parameters)``. The user guide shows the first line of its
         docstring.
     takes_weights : bool
         Whether samples may have weights.
     shares_fits : bool
-        Whether several losses share the fits: they are one plan, and few enough to keep.
+        Whether several losses share the fits. They are one plan, and few enough to keep.
     """
 
     estimate: Callable[..., Estimate]
@@ -924,6 +924,6 @@ ERROR_METHODS = {
     "nested_cv": ErrorMethod(nested_cv),
     "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }
-"""Methods of `error_interval`; its docstring and `ErrorMethodName` list them, too."""
+"""Methods of `error_interval`. Its docstring and `ErrorMethodName` list them, too."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

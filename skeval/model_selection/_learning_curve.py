@@ -1,6 +1,6 @@
 r"""Learning curves with confidence intervals, and their extrapolation to more training samples.
 
-The training part of every fold is thinned: whole units (samples, or groups) are ordered, and the
+The training part of every fold is thinned. Whole units (samples, or groups) are ordered, and the
 first ones train. The training parts are therefore nested, and the test samples stay the same.
 
 The errors at all sizes are means over the same folds and are correlated. Curves are drawn around
@@ -62,7 +62,7 @@ class MoreSamples:
     n_samples : int
         Number of samples, `n`.
     gain : Estimate or None
-        Improvement from `n` to `2 n` samples; None if no power law fits.
+        Improvement from `n` to `2 n` samples, or None if no power law fits.
     """
 
     n_samples: int
@@ -91,7 +91,7 @@ def learning_curve_band(
 ) -> Curve:
     r"""Estimate the error by number of training samples, and the gain from more samples.
 
-    Each fold is repeated with smaller training parts: the test samples stay the same, and smaller
+    Each fold is repeated with smaller training parts. The test samples stay the same, and smaller
     training parts lie within larger ones. The error at each size is the mean over the folds. The
     power law
 
@@ -106,30 +106,30 @@ def learning_curve_band(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
+        Samples, or other inputs of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     train_sizes : array-like of shape (n_sizes,), default=None
-        Two or more shares of the training parts (floats up to 1), or numbers of training samples
-        (integers); groups are kept whole. None means six geometrically spaced sizes, from 15 % (at
+        Two or more fractions of the training parts (floats up to 1), or numbers of training samples
+        (integers). Groups are kept whole. None means six geometrically spaced sizes, from 15 % (at
         least 20 samples, at most half) to all.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. None means 10. A number of folds, or a splitter with ``shuffle=True``,
-        draws new folds for each repeat. If all folds test samples after their training samples, as
-        ``TimeSeriesSplit`` does, the most recent samples train; otherwise training samples are
-        drawn at random, stratified by class.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. None means 10. If `cv` is an integer or a splitter
+        with ``shuffle=True``, each repeat has new folds. If all folds test samples after their
+        training samples, as ``TimeSeriesSplit`` does, the most recent samples train. Otherwise
+        training samples are drawn at random, stratified by class.
     n_repeats : int, default=None
-        Number of repeats if folds are drawn; None means 5.
+        Number of repeats if folds are drawn. None means 5.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. Training sets are reduced
         by whole groups.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors.
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. It replaces the loss.
+        Name from `get_scorer_names`, or a scorer. Larger is better. It replaces the loss.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -138,21 +138,21 @@ def learning_curve_band(
         Nominal coverage, between 0 and 1, of the intervals and of the simultaneous band of the
         fitted curve.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises: raise the error, or skip the fit, count it and warn.
+        If a fit raises, raise the error, or skip the fit, count it and warn.
 
     Returns
     -------
     Curve
-        `x` has the mean numbers of training samples and `y` the errors, with intervals; the last
+        `x` has the mean numbers of training samples and `y` the errors, with intervals. The last
         entries are the predictions of the law for all `n` samples and for `2 n`, marked in
         ``columns["extrapolated"]``. ``columns["law"]`` is the fitted law and `band` its
         simultaneous confidence band. ``extra.gain`` is the difference between the two predictions.
@@ -188,7 +188,7 @@ def learning_curve_band(
     :doc:`/validation` has the measured coverage. It is not guaranteed if a curve bends beyond the
     measured sizes.
 
-    Training parts are stratified, and each has at least one member of every class; on data without
+    Training parts are stratified, and each has at least one member of every class. On data without
     signal the error at the smallest size is therefore somewhat too low.
 
     References
@@ -219,7 +219,7 @@ def learning_curve_band(
     ...
     """
     if loss is not None and scoring is not None:
-        raise ValueError(f"loss must be None if scoring is given, got {loss!r}, {scoring!r}.")
+        raise ValueError(f"loss must be None if scoring is passed, got {loss!r}, {scoring!r}.")
     _checks.check_single_score(scoring)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
@@ -296,7 +296,7 @@ def thin_folds(
     if not (distinct and shares[0] > 0 and shares[-1] <= 1):
         raise ValueError(
             f"train_sizes must be two or more different numbers above 0, up to {n_train} training "
-            f"samples or a share of 1; got {np.asarray(train_sizes).tolist()}."
+            f"samples or a fraction of 1, got {np.asarray(train_sizes).tolist()}."
         )
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
     return ResamplingPlan(plan.n_samples, n_fits, draw, single_fits=True), sizes, ratio
@@ -322,7 +322,7 @@ def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
 def fit_laws(sizes: Floats, values: Floats, weight: Floats, least: float, x: Floats) -> Floats:
     """Return the least-squares law of each row of values at `x`.
 
-    The constraints are ``a >= least`` and ``b >= 0``; for each exponent both have a closed form.
+    The constraints are ``a >= least`` and ``b >= 0``. For each exponent both have a closed form.
     """
     weight = weight / weight.sum()
     curves, misfits = np.empty((len(values), len(x))), np.full(len(values), np.inf)
@@ -354,7 +354,7 @@ def extrapolate_curve(
 ) -> Curve:
     """Return the measured curve with its power law, up to twice the samples.
 
-    Scores have the `sign` -1: the law is fitted to the negated values.
+    Scores have the `sign` -1. The law is fitted to the negated values.
     """
     n, level = len(inputs.target), inputs.confidence_level
     name, bounds = measured[0].name, measured[0].bounds
@@ -439,7 +439,7 @@ def write_answer(
     A gain is called little relative to the distance to the best possible value, not to its standard
     error, so that the wording does not depend on the precision.
     """
-    verdict = "More samples may help, or not"
+    verdict = "More samples may or may not help"
     if gain.interval.high < LITTLE * (abs(after - best) + gain.value) < np.inf:
         verdict = f"More samples would bring little, less than a tenth of the way to {best:g}"
     elif gain.interval.low > 0:

@@ -1,6 +1,6 @@
 """A confidence interval for any metric, of all samples and of subgroups.
 
-The public function, its result, and the samples that bootstrap and jackknife select: values
+The public function, its result, and the samples that bootstrap and jackknife select, values
 computed once per sample, or counts made once per text, are selected instead of computed again.
 """
 
@@ -118,7 +118,7 @@ def metric_interval(
 ) -> Estimate | Results:
     r"""Confidence interval of any metric of predictions or scores.
 
-    The classifier is fixed; the interval covers the variation of the metric over test sets of this
+    The classifier is fixed. The interval covers the variation of the metric over test sets of this
     size.
 
     Parameters
@@ -126,36 +126,38 @@ def metric_interval(
     metric : callable, str, or list or dict of them
         ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
         with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
-        of a scorer, such as "roc_auc" or "f1_macro"; `y_pred` then has the form that its metric
+        of a scorer, such as "roc_auc" or "f1_macro". `y_pred` then has the form that its metric
         takes. Several metrics take the same `y_pred`.
     y_true : array-like of length n_samples
-        True values; for `bleu_score` the references.
+        True values, or the references for `bleu_score`.
     y_pred : array-like of length n_samples
-        Predictions or scores; for `bleu_score` the hypotheses.
+        Predictions or scores, or the hypotheses for `bleu_score`.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     method : str, default="auto"
-        "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
-        once more for each sample; "basic" mirrors the quantiles at the estimate, and is clipped to
-        the range of the metric. "analytic": the first formula of the metric, if it has one:
+        "percentile" or "bca" use the bootstrap. BCa corrects for bias and skewness and calls the
+        metric once more for each sample. "basic" mirrors the quantiles at the estimate, and is
+        clipped to the range of the metric. "analytic" uses the first formula of the metric, if it
+        has one:
 
         - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
           top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
-          number of predicted or true positives; average precision, as if it were a proportion of
-          the positives;
+          number of predicted or true positives, and average precision, as if it were a proportion
+          of the positives.
         - "score": functions of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
-          correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
-          and `roc_auc_score`, of several classes too, and `ranking_loss` ("delong" by name for two
-          classes); means of rows between 0 and 1, such as `ndcg_score` and `label_ranking_loss`;
+          correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale),
+          `roc_auc_score`, of several classes too, and `ranking_loss` ("delong" by name for two
+          classes), and means of rows between 0 and 1, such as `ndcg_score` and
+          `label_ranking_loss`.
         - "log" ("hall" or "t" by name): the mean of squared, absolute, percentage, logarithmic or
-          pinball errors, its root, the log loss, the Brier score, `dcg_score` and `coverage_error`;
-          1 minus such a ratio for `r2_score`.
+          pinball errors, its root, the log loss, the Brier score, `dcg_score` and `coverage_error`,
+          and 1 minus such a ratio for `r2_score`.
 
         "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
-        to [0, 1]. "auto": the first formula that supports the options (only "score" and "log"
-        support `groups` and unequal `sample_weight`); without one, BCa for at most 1000 samples (or
-        groups), and percentile for more.
+        to [0, 1]. "auto" uses the first formula that supports the options (only "score" and "log"
+        support `groups` and unequal `sample_weight`). Without one, it uses BCa for at most 1000
+        samples (or groups), and percentile for more.
     n_resamples : int, default=2000
         Bootstrap resamples.
     groups : array-like of shape (n_samples,), default=None
@@ -166,25 +168,25 @@ def metric_interval(
         compared with all other samples.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the estimate is the mean of these values; the units are a random sample.
+        each unit, and the estimate is the mean of these values. The units are a random sample.
         `by`, `groups` and `stratify` are then not accepted, and `method` is "auto" or "t".
     stratify : bool, default=False
         Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
         also done if the metric is undefined on some resamples, for example because a class is
         missing.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are passed to the metric; equal weights are the same as None. A weight
-        is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
+        Sample weights. They are passed to the metric. Equal weights are the same as None. A weight
+        is not a number of copies, so intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
 
     Returns
     -------
     interval : Estimate, or dict of them
         With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
-        undefined; none for a formula); its `confidence_interval` computes the interval at another
+        undefined, none for a formula). Its `confidence_interval` computes the interval at another
         level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
         name. Its attribute `less_the_rest` has the difference of each subgroup from all other
         samples, with the P-values `pvalue` and `pvalue_adjusted` (for the false discovery rate of
@@ -202,14 +204,14 @@ def metric_interval(
     -----
     UndefinedMetricWarning
         If the metric is nan or raises `ValueError` on some resamples, which are left out and
-        counted in `n_undefined`; or in some units, which are left out; or if the interval is
+        counted in `n_undefined`, or in some units, which are left out. If the interval is
         undefined (nan), for example because nothing varies.
     UserWarning
         If there are fewer than 10 groups.
 
     Notes
     -----
-    "score" generalizes Wilson's interval to any function of the confusion table: its limits are the
+    "score" generalizes Wilson's interval to any function of the confusion table. Its limits are the
     smallest and largest values over the tables that Pearson's chi-square test does not reject. For
     the area under the ROC curve it is Newcombe's method [1]_, with DeLong's variance [2]_, or
     Obuchowski's for groups and weights [3]_. Neither has zero width if all predictions are right.
@@ -385,7 +387,7 @@ def _estimate_metric(
     if function is max_error or (function is error_norm and arguments.get("ord") == np.inf):
         raise ValueError(
             f"metric={repr_metric(metric)} has no interval, because the largest error on new "
-            "samples is unbounded by the errors that were seen; use mean_absolute_error, or "
+            "samples is unbounded by the errors that were seen. Use mean_absolute_error, or "
             "median_absolute_error."
         )
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
@@ -421,7 +423,7 @@ def _estimate_metric(
     if few is not None:
         limits = {"none": intervals.give_no_limits}
         caution = (
-            f"No interval: {few} of {n} samples lie on the rarer side of the predicted quantile. "
+            f"No interval: {few} of {n} samples lie on the rarer side of the predicted quantiles. "
             f"The interval requires {MIN_EXCEEDANCES}."
         )
     # probabilities have a column for each class
@@ -445,7 +447,7 @@ def _estimate_metric(
 
 
 def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settings) -> Forms:
-    """Return the closed forms, the chosen one first; none for the bootstrap."""
+    """Return the closed forms, the chosen one first, none for the bootstrap."""
     method = settings.method
     if method in _BOOTSTRAPS:
         return {}
@@ -467,7 +469,7 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
 
 
 def _close_share(statistic: Statistic, sample: Sample, settings: Settings) -> Forms:
-    """Return the intervals of a proportion if a function without a row is the share of samples.
+    """Return the intervals of a proportion if a function without a row is the fraction of samples.
 
     Its value is 0 or 1 on every sample alone, such as whether a prediction interval covers it.
     """
@@ -532,7 +534,8 @@ def _bootstrap_metric(
         if np.isfinite(correction.bias):
             return {"bca": partial(limits_of, correction), **forms}, replicates
         _checks.warn_undefined(
-            "All replicates lie on one side of the estimate: the interval is percentile, not BCa."
+            "All replicates lie on one side of the estimate, so the interval is the percentile "
+            "interval instead of BCa."
         )
     return intervals.put_first(method, forms), replicates
 
@@ -547,7 +550,7 @@ MIN_EXCEEDANCES = 10
 
 
 def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
-    """Return the number on the rarer side of predicted quantiles; None if it is no pinball loss.
+    """Return the number on the rarer side of predicted quantiles, or None if it is no pinball loss.
 
     It is also None if there are enough of them.
     """
@@ -615,7 +618,7 @@ def check_columns(
 def _describe_groups(
     metric: Callable[..., float], sample: Sample, units: DrawingUnits
 ) -> dict[str, Any]:
-    """Return attributes that describe groups: the correlation of errors within them.
+    """Return attributes that describe groups, the correlation of errors within them.
 
     For accuracy and error rate also the effective number of independent samples.
     """
@@ -635,15 +638,15 @@ def _describe_groups(
 
 
 def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the limits of an interval; warn if they are nan."""
+    """Return the limits of an interval. Warn if they are nan."""
     limits = form(confidence_level)
     if np.isnan(limits).any():
-        _checks.warn_undefined("The interval of the metric is undefined on these data: nan.")
+        _checks.warn_undefined("The interval of the metric is undefined (nan) on these data.")
     return limits
 
 
 def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
-    """Return the number of samples; raise unless all arrays have one entry for each."""
+    """Return the number of samples. Raise unless all arrays have one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes) or values is None or np.isscalar(values):
             raise TypeError(f"{name} must have one entry per sample, got {values!r}.")
@@ -692,7 +695,7 @@ class MetricOfRows:
         score = self.metric(*pair, **options)
         if not np.isscalar(score) and np.ndim(score):
             raise TypeError(
-                f"metric must return one number, got an array of shape {np.shape(score)}; fix its "
+                f"metric must return one number, got an array of shape {np.shape(score)}. Set its "
                 "options with functools.partial, such as average='macro'."
             )
         return float(score)
@@ -707,7 +710,7 @@ def make_statistic(
         values = find_sample_values(metric, y_true, y_pred, weight)
         return MetricOfRows(metric, y_true, y_pred, weight, values)
     if weight is not None:
-        raise ValueError("sample_weight has no meaning for BLEU, got one.")
+        raise ValueError("sample_weight must be None for BLEU.")
     return MetricOfRows(metric, None, None, None, sums.read(y_true, y_pred), sums)
 
 
@@ -760,7 +763,7 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     if not greater_is_better:
         what = "a loss with its sign changed" if metric.startswith("neg_") else "no scorer"
         raise ValueError(
-            f"metric={metric!r} is {what}; pass the function itself, {function.__name__}."
+            f"metric={metric!r} is {what}. Pass the function itself, {function.__name__}."
         )
     return partial(function, **arguments) if arguments else function
 
@@ -768,7 +771,7 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
 def find_sample_values(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Floats | None:
-    """Return per-sample values whose mean is the metric; None if there are no such values.
+    """Return per-sample values whose mean is the metric, or None if there are no such values.
 
     The mean is compared with the metric, whose definition may differ for another version of
     scikit-learn or another shape of the data.
@@ -795,7 +798,7 @@ def find_sample_values(
 def read_probabilities(
     metric: Callable[..., float] | None, name: str, y_true: Any, y_pred: Any
 ) -> Any:
-    """Return predictions; rows of probabilities, if a metric takes them, add up to 1."""
+    """Return predictions. Rows of probabilities, if a metric takes them, add up to 1."""
     function = None if metric is None else _table.unwrap(metric)[0]
     row = None if function is None else _table.find_row(function)
     if row is not None and row.response == _table.SCORES:
@@ -837,8 +840,8 @@ def make_column(entries: Any) -> NDArray[Any]:
 def make_plain(column: Any) -> Any:
     """Return a column in the form that any metric takes.
 
-    Other dtypes (nullable, categorical, polars) become NumPy dtypes; numbers and booleans stored as
-    objects get their own dtype; half precision, whose squares overflow, becomes double. Everything
+    Other dtypes (nullable, categorical, polars) become NumPy dtypes. Numbers and booleans stored as
+    objects get their own dtype. Half precision, whose squares overflow, becomes double. Everything
     else is returned unchanged.
     """
     if not isinstance(column, list | tuple) and np.shape(column)[1:] == (1,):  # a single column

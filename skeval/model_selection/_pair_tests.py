@@ -1,4 +1,4 @@
-"""Tests of all pairs of systems: functions of arrays that return `PairTests`, and their table.
+"""Tests of all pairs of systems, functions of arrays that return `PairTests`, and their table.
 
 Scores have the shape (n_samples, n_names), (n_splits, n_names) or (n_datasets, n_names), and pairs
 are in the order of `itertools.combinations`.
@@ -38,13 +38,13 @@ class PairExtra:
     Attributes
     ----------
     n_groups : int or None
-        Number of groups; None for independent samples.
+        Number of groups, or None for independent samples.
     intraclass_correlation : float, tuple of float or None
-        Correlation of samples in a group, for each kind of crossed groups; None without groups.
+        Correlation of samples in a group, for each kind of crossed groups, or None without groups.
     pvalue_alone : float or None
         P-value without the correction for the number of pairs.
     form : str
-        Form of McNemar's test: "exact", "t" for groups, or "chi-squared".
+        Form of McNemar's test, "exact", "t" for groups, or "chi-squared".
     only_a, only_b : int or None
         Number of samples that only one of the two predicts correctly.
     effect_size : float or None
@@ -97,7 +97,7 @@ class PairTests:
     fields : mapping of str to sequence of length n_pairs
         Fields of `PairExtra`.
     largest : ndarray of shape (n_draws,) or None
-        Draws of the largest statistic of all pairs; None for Bonferroni's inequality.
+        Draws of the largest statistic of all pairs, or None for Bonferroni's inequality.
     allow_point : bool
         Whether an interval may have zero width.
     omnibus : Test or None
@@ -329,7 +329,7 @@ def delong(values: Floats, spread: Spread, alternative: str = "two-sided") -> Pa
 def bootstrap_pairs(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
     """Bootstrap the differences of scores, (n_names, n_resamples), on the same resamples.
 
-    The interval is the percentile interval; P comes from the deviations of the replicates, and is
+    The interval is the percentile interval. P comes from the deviations of the replicates, and is
     nan if they do not vary around a nonzero difference.
     """
     first, second = list_pairs(len(values)).T
@@ -388,11 +388,11 @@ class Joint(NamedTuple):
     covariance : ndarray of shape (n_names, n_names)
         Covariance due to the samples or groups, which all systems share.
     degrees_of_freedom : float
-        Degrees of freedom of the covariance; infinity for a normal quantile.
+        Degrees of freedom of the covariance, or infinity for a normal quantile.
     n_rates : int or None
         Number of samples if all scores are 0 or 1.
     n_groups : int or None
-        Number of groups; None for independent samples.
+        Number of groups, or None for independent samples.
     groups : dict
         Attributes of a result that describe its groups.
     """
@@ -452,7 +452,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
 def describe_each(
     joint: Joint, confidence_level: float, root: SeedSequence
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the standard error and the ends of the interval of each score; Wilson's for rates.
+    """Return the standard error and the ends of the interval of each score, Wilson's for rates.
 
     The intervals of more than two systems are simultaneous, by the quantile of the largest
     deviation, so that one of them may be chosen after looking at the scores.
@@ -491,8 +491,8 @@ def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     tests = student_tests("time_blocks", means, errors, degrees, alternative)
     if np.isnan(tests.pvalue).any():
         warn_undefined(
-            "The blocks of time do not differ, or neighboring samples are so strongly correlated "
-            "that they amount to fewer than three blocks: the test is undefined."
+            "The blocks of time do not differ, or there are fewer than three blocks, because "
+            "neighboring samples are strongly correlated. The test is undefined."
         )
     return tests
 
@@ -507,7 +507,7 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     .. math:: \frac{1}{n} \Big( \gamma_0 + 2 \sum_{k<h} \gamma_k \Big) \cdot
               \frac{n}{n + 1 - 2h + h(h-1)/n} ,
 
-    with ``n - 1`` degrees of freedom. This estimate may be negative; the test is then undefined.
+    with ``n - 1`` degrees of freedom. This estimate may be negative. The test is then undefined.
     For one step it is Student's test of the differences.
     """
     n, means, variances = len(scores), [], []
@@ -523,13 +523,13 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     tests = student_tests("diebold_mariano", means, errors, n - 1, alternative, fields=fields)
     if np.isnan(tests.pvalue).any():
         warn_undefined(
-            f"The variance over horizon={horizon} is not above 0: the test is undefined."
+            f"The variance over horizon={horizon} is not above 0, so the test is undefined."
         )
     return tests
 
 
 def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Wilcoxon's signed-rank test to scores of data sets; a missing score is nan.
+    """Apply Wilcoxon's signed-rank test to scores of data sets. A missing score is nan.
 
     The limits at this level are computed with the tests.
     """
@@ -592,16 +592,16 @@ class ComparisonMethod:
     title : str
         Name of the test in sentences.
     evidence : str
-        What the test is given of all systems: the scores of "splits" and the ratio of test to
-        training samples; which samples are "right"; the scores on "resamples", and also the
-        differences after "exchanges"; the covariance of "joint" scores or of "areas"; the scores
-        in "time" order, and also the horizon of "forecasts"; the scores on "datasets".
+        What the test is given of all systems, the scores of "splits" and the ratio of test to
+        training samples, which samples are "right", the scores on "resamples", and also the
+        differences after "exchanges", the covariance of "joint" scores or of "areas", the scores
+        in "time" order, and also the horizon of "forecasts", the scores on "datasets".
     test : callable
         Function of arrays that returns `PairTests`.
     scope : str
         Sentence on its conditions.
     scoring : str or None
-        The only score that it tests, of classes; None for any score, also of regressors.
+        The only score that it tests, of classes, or None for any score, also of regressors.
     simultaneous : bool
         Whether its P-values account for all pairs.
     work : str

@@ -81,8 +81,8 @@ def permutation_test(
     r"""Test whether a procedure predicts labels better than chance.
 
     The labels are shuffled, which keeps the class proportions (but see `groups`), and the *whole*
-    procedure is run again on each of `P` permutations: folds, selection, tuning, classifier. With
-    :math:`T` the score on the observed labels and :math:`T^*_b` that on permutation `b`,
+    procedure is run again on each of `P` permutations, with folds, selection, tuning, classifier.
+    With :math:`T` the score on the observed labels and :math:`T^*_b` that on permutation `b`,
 
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} ,
 
@@ -92,36 +92,37 @@ def permutation_test(
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it:
-        the test does not account for choices that were made with knowledge of `y` beforehand.
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        The test does not account for choices that were made with knowledge of `y` beforehand.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. None means 10. They are drawn again for each permutation of the labels, so
-        that they stay stratified; numbers and several labels are not stratified here.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. None means 10. They are drawn again for each
+        permutation of the labels, so that they stay stratified. Numbers and several labels are not
+        stratified here.
     scoring : str, callable, list, tuple or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``; larger is better. None means
+        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. None means
         the `score` of the estimator. Several scores use the same fits.
     n_permutations : int, default=1000
-        Number `P` of permutations; at most ``n_samples - 1`` of them are rotations.
+        Number `P` of permutations. At most ``n_samples - 1`` of them are rotations.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. See `exchange`. Also passed to `cv`.
     exchange : str, default="auto"
-        Which labels are exchanged, and therefore what is tested; the result states the
-        `null_hypothesis`. "samples": all labels. "within_groups": labels within each group.
-        "whole_groups": the labels of a group are moved to another group. If each group has a single
-        label, this keeps the number of groups per class (and the number of samples per class only
-        if all groups have the same size); otherwise groups of the same size are exchanged. "blocks"
-        and "rotations" are for samples in time order: blocks of consecutive labels, as long as the
-        correlation lasts, change places, or the whole series is rotated. A series of `n` samples
-        has ``n - 1`` rotations, and each is used at most once, so the smallest P-value is ``1 /
-        n``. "auto" is "samples" without `groups`; with `groups` it is "whole_groups" if each group
-        has a single label, and otherwise "within_groups".
+        Which labels are exchanged, and therefore what is tested. The result states the
+        `null_hypothesis`. "samples" exchanges all labels. "within_groups" exchanges labels within
+        each group. "whole_groups" moves the labels of a group to another group. If each group has a
+        single label, this keeps the number of groups per class (and the number of samples per class
+        only if all groups have the same size). Otherwise, groups of the same size are exchanged.
+        "blocks" and "rotations" are for samples in time order: blocks of consecutive labels, as
+        long as the correlation lasts, change places, or the whole series is rotated. A series of
+        `n` samples has ``n - 1`` rotations, and each is used at most once, so the smallest P-value
+        is ``1 / n``. "auto" is "samples" without `groups`. With `groups` it is "whole_groups" if
+        each group has a single label, and otherwise "within_groups".
     permutations : int array-like of shape (n_permutations, n_samples), default=None
-        Use these permutations: row `b` tests the labels ``y[permutations[b]]``.
+        Use these permutations. Row `b` tests the labels ``y[permutations[b]]``.
     max_exceedances : int, default=None
         Stop as soon as this many permutations score at least as well as the observed labels (`h` in
         [2]_), so that a large P-value takes few permutations. With several metrics, each stops
@@ -135,19 +136,19 @@ def permutation_test(
         labels are shuffled, so they must not be computed from the labels
         (``class_weight="balanced"`` is computed again in every fit).
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are used in every fit; scores are not weighted.
+        Sample weights. They are used in every fit. Scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. With the same seed, the
+        Seed of the random draws. An int gives the same result in each call. With the same seed, the
         first 100 of 200 permutations are the same as 100 permutations.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise the error, or take the mean score of the other folds and
         warn. A permutation without any remaining fit counts as at least as good.
@@ -164,23 +165,24 @@ def permutation_test(
     Raises
     ------
     ValueError
-        If nothing can be exchanged: each group has one label ("within_groups"), no two groups have
-        the same size ("whole_groups"), or a series has fewer than three independent blocks; if `y`
-        has one class only, lengths differ, rows of `permutations` are not permutations, or the
-        score of the observed labels is undefined; or if the folds test later samples than they
-        train on, as those of ``TimeSeriesSplit`` do, and no `permutations` are passed.
+        If nothing can be exchanged, for example because each group has one label ("within_groups"),
+        no two groups have the same size ("whole_groups"), or a series has fewer than three
+        independent blocks. If `y` has one class only, lengths differ, rows of `permutations` are
+        not permutations, or the score of the observed labels is undefined. If the folds test later
+        samples than they train on, as those of ``TimeSeriesSplit`` do, and no `permutations` are
+        passed.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the score of a permutation is undefined; it counts as an exceedance.
+        If the score of a permutation is undefined. It counts as an exceedance.
     UserWarning
-        If some groups have one label and others several: only the latter are shuffled, and the test
+        If some groups have one label and others several. Only the latter are shuffled, and the test
         is whether the procedure is better than chance within groups.
 
     See Also
     --------
-    make_permutation_scorer : The P-value as a scorer; also a cheaper test of a fitted rule.
+    make_permutation_scorer : The P-value as a scorer.
 
     Notes
     -----
@@ -190,14 +192,14 @@ def permutation_test(
     distribution for the same permutations and folds if scores depend on predicted labels only and
     are means over folds. Probabilities from a solver may differ by up to 0.01 from those of an
     estimator that stops before its optimum, such as ``LogisticRegression``, and so may scores of
-    probabilities. There are three differences: in scikit-learn the default seed is fixed, so
-    repeated calls use the same permutations; scores that differ by rounding errors are not ties;
-    and an undefined null score counts against the null hypothesis.
+    probabilities. There are three differences. In scikit-learn the default seed is fixed, so
+    repeated calls use the same permutations. Scores that differ by rounding errors are not ties.
+    An undefined null score counts against the null hypothesis.
 
     A test that stops at `max_exceedances` in permutation `L` has the P-value ``h/L``, and otherwise
     the P-value above. With `alpha`, the P-value is the probability under the null hypothesis of a
-    stop with a share ``(1+b)/(1+L)`` of exceedances that is at most the observed one [3]_. All are
-    valid: ``P(pvalue <= a) <= a`` for every `a`.
+    stop with a fraction ``(1+b)/(1+L)`` of exceedances that is at most the observed one [3]_. All
+    are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
 
     A P-value of ``b/P`` instead of ``(1+b)/(1+P)``, as often printed, is too small [1]_.
 
@@ -349,14 +351,14 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     if orders.dtype.kind not in "iu" or len(wrong):
         row = wrong[0] if len(wrong) else 0
         raise ValueError(
-            f"permutations must contain each index from 0 to {n_samples - 1} once in a row, row "
-            f"{row} does not."
+            f"permutations must contain each index from 0 to {n_samples - 1} once in a row, but "
+            f"row {row} does not."
         )
     return orders.astype(np.intp)
 
 
 def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = "auto") -> Exchange:
-    """Return the exchange of labels: the order of repetition `r`, and the null hypothesis."""
+    """Return the order of the labels in repetition `r`, and the null hypothesis."""
     unit = None if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
     # what is exchangeable under the null hypothesis
     if exchange == "auto":
@@ -370,7 +372,7 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
         draw: Orders = lambda r: _checks.repetition_rng(root, r).permutation(len(y))  # noqa: E731
     elif exchange in ("within_groups", "whole_groups"):
         if unit is None:
-            raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
+            raise ValueError(f"groups must be passed for exchange={exchange!r}, got None.")
         members = [np.flatnonzero(unit == group) for group in range(int(unit.max()) + 1)]
         pure_groups = np.array([bool(np.all(y[rows] == y[rows[0]])) for rows in members])
         make = _exchange_within if exchange == "within_groups" else _exchange_whole
@@ -384,7 +386,7 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
     """Shuffle labels within groups."""
     if pure.all():
         raise ValueError(
-            "exchange='within_groups' changes no label, because each group has a single label; "
+            "exchange='within_groups' changes no label, because each group has a single label. "
             "'whole_groups' exchanges the labels of groups."
         )
     if pure.any():
@@ -447,8 +449,8 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
     blocks = paired.divide_time(longest)
     if blocks is None:
         raise ValueError(
-            f"exchange={exchange!r} needs more samples: {n} samples whose neighbors are as similar "
-            "as these contain fewer than three independent blocks."
+            f"exchange={exchange!r} needs more samples, because neighboring samples are similar "
+            f"and {n} of them contain fewer than three independent blocks."
         )
     if exchange == "rotations":
         # each rotation once in random order; the observed series is the rotation by 0
@@ -470,7 +472,7 @@ MAX_KINDS = 20
 
 
 def split_by_metric(scores: list[Scores]) -> dict[str, np.ndarray]:
-    """Return the scores of each metric; a single metric has the name ''.
+    """Return the scores of each metric. A single metric has the name ''.
 
     A repetition whose fits all failed has nan.
     """
@@ -489,7 +491,7 @@ def evaluate_scores(
     rule: StoppingRule | None,
     confidence_level: float,
 ) -> Test | Results:
-    """Return the test of each metric, or of the only one; the observed scores come first."""
+    """Return the test of each metric, or of the only one. The observed scores come first."""
     tests = {}
     for key, values in scores.items():
         name = key or ("score" if scoring is None else name_scoring(scoring))
@@ -498,8 +500,8 @@ def evaluate_scores(
             raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
         if np.isnan(null).any():
             _checks.warn_user(
-                f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined; "
-                "they count as at least as good as the observed labels.",
+                f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined. "
+                "They count as at least as good as the observed labels.",
                 UndefinedMetricWarning,
             )
         result = permutation_result(name, statistic, null, rule, confidence_level)

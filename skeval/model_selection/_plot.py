@@ -32,7 +32,7 @@ AXIS, LETTER = 5.5, 0.09
 
 @dataclass(eq=False, repr=False)
 class CriticalDifferenceDisplay(Display):
-    """The critical-difference diagram: an axis of mean ranks, the best on the left.
+    """The critical-difference diagram, an axis of mean ranks, the best on the left.
 
     A bar joins classifiers with adjacent ranks that do not differ significantly. It is
     recommended to use `from_result` to create a display.
@@ -80,7 +80,7 @@ class CriticalDifferenceDisplay(Display):
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """First and last place of each bar; it joins systems without significant differences."""
+        """First and last place of each bar. It joins systems without significant differences."""
         return [
             (self.names.index(group[0]), self.names.index(group[-1]))
             for group in self.comparison.tied
@@ -96,7 +96,7 @@ class CriticalDifferenceDisplay(Display):
 
     @property
     def critical_difference(self) -> float | None:
-        """Length of the ruler above the axis; None for tests that have none."""
+        """Length of the ruler above the axis, or None for tests that have none."""
         ruler = self.comparison.extra.critical_difference
         return ruler if self.comparison.method == "nemenyi" else None
 
@@ -104,7 +104,7 @@ class CriticalDifferenceDisplay(Display):
         """Return the space below, above and beside the axis.
 
         The distances to the first name, to the last name and to the top are in units of the
-        vertical axis; the space beside it, for the longest name and its rank, is in inches.
+        vertical axis. The space beside it, for the longest name and its rank, is in inches.
         """
         below = 0.5 + BAR * len(self.groups)
         depth = below + ROW * ((len(self.names) + 1) // 2)
@@ -152,7 +152,7 @@ class CriticalDifferenceDisplay(Display):
 
 
 class LearningCurveBandDisplay(CurveDisplay):
-    """Learning curve: the error by number of training samples, measured and extrapolated.
+    """Learning curve, the error by number of training samples, measured and extrapolated.
 
     It is recommended to use `from_result` to create a display, or `plot` of a result.
 
@@ -161,7 +161,7 @@ class LearningCurveBandDisplay(CurveDisplay):
     curve : Curve
         Result of `learning_curve_band`.
     name : str, default=None
-        Name in the legend; None means the name of the curve.
+        Name in the legend. None means the name of the curve.
 
     Attributes
     ----------
@@ -200,8 +200,9 @@ class LearningCurveBandDisplay(CurveDisplay):
 class PerturbationDisplay(ResultDisplay):
     """Perturbed errors and the resulting confidence interval.
 
-    The histogram shows the cross-validated error plus ``W* / sqrt(n)``: the perturbed statistics
-    on the scale of the error. It is recommended to use `from_result` to create a display.
+    The histogram shows the cross-validated error plus ``W* / sqrt(n)``, that is, the perturbed
+    statistics on the scale of the error. It is recommended to use `from_result` to create a
+    display.
 
     Parameters
     ----------
@@ -266,7 +267,7 @@ class PerturbationDisplay(ResultDisplay):
 def draw_comparison(
     result: Comparison, *, ax: Any = None
 ) -> CriticalDifferenceDisplay | EstimatesDisplay:
-    """Draw mean ranks over data sets; of another comparison the differences of all pairs."""
+    """Draw mean ranks over data sets, or for another comparison the differences of all pairs."""
     if result.extra.scores is not None:
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
     level = f"{100 * result.confidence_level:g} %"

@@ -1,4 +1,4 @@
-r"""Internal-external validation: the errors of several sites, pooled, and that of another site.
+r"""Internal-external validation, the errors of several sites, pooled, and that of another site.
 
 For quantities other than rates, the true value at site `i` is :math:`\mu + u_i`, with the variance
 :math:`\tau^2` between sites, and its estimate :math:`y_i` deviates from it with the known variance
@@ -51,7 +51,7 @@ from skeval.utils._text import write_ends
 Floats = NDArray[np.float64]
 
 STARTS, DRAWS, N_GRID = 60, 100, 600
-"""Values of tau^2: starts of the maximization; draws to average; the grid to invert Q."""
+"""Values of tau^2, starts of the maximization, draws to average, the grid to invert Q."""
 
 FEW_SITES, MIN_COUNT = range(3, 6), 5
 """Numbers of sites with normal log-odds, and the errors that each must then expect."""
@@ -106,7 +106,7 @@ def new_site_error(
     r"""Estimate the error at new sites by internal-external validation.
 
     Each site is left out in turn, and its error is that of the model trained on all other sites.
-    The errors are pooled by a random-effects model: site `i` has the true error
+    The errors are pooled by a random-effects model. Site `i` has the true error
     :math:`\theta_i \sim N(\mu, \tau^2)`, on the scale of the log-odds for error rates.
 
     Parameters
@@ -114,15 +114,15 @@ def new_site_error(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
+        Samples, or other inputs of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     groups : array-like of shape (n_samples,)
         Group of each sample, such as the site. At least two sites, each with at least two samples.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors.
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
     scale : {"auto", "binomial", "identity", "log"}, default="auto"
         Scale on which sites are normal. "auto" is "binomial" for a loss between 0 and 1, such as
         the 0-1 loss, "log" for a nonnegative one, and otherwise "identity". "binomial" is the
@@ -134,24 +134,24 @@ def new_site_error(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises: raise the error, or skip the site, count it and warn.
+        If a fit raises, raise the error, or skip the site, count it and warn.
 
     Returns
     -------
     Estimate
-        `value` is the mean of all sites; on the scales "binomial" and "log" it is the value at the
+        `value` is the mean of all sites. On the scales "binomial" and "log" it is the value at the
         median site. ``confidence_interval(method="prediction")`` is the prediction interval for
-        the true error at another site; it requires at least three sites. `replicates` has the
+        the true error at another site. It requires at least three sites. `replicates` has the
         errors of the sites. `details` has "between", the standard deviation :math:`\tau` on the
-        scale; "i_squared", the share of the variance of an estimate that is between sites [3]_;
-        Cochran's "q" with its "q_pvalue", for the hypothesis of equal sites; and the "sites", with
+        scale, "i_squared", the fraction of the variance of an estimate that is between sites [3]_,
+        Cochran's "q" with its "q_pvalue", for the hypothesis of equal sites, and the "sites", with
         "another site". ``plot()`` draws the forest plot.
 
     Raises
@@ -171,7 +171,7 @@ def new_site_error(
     assumed to be independent, although their models share most of their training samples.
 
     *Error rates of three to five sites* that each expect at least five errors and five right
-    predictions at the pooled rate: the log-odds are normal, with half an error and half a right
+    predictions at the pooled rate. The log-odds are normal, with half an error and half a right
     prediction added and the variance of the pooled rate. The interval is that of Hartung and Knapp
     [1]_ with Student's quantile on :math:`k - 1` degrees of freedom for `k` sites, and at least
     the normal one without variation between sites [2]_. If sites do not differ, it is in the
@@ -179,17 +179,17 @@ def new_site_error(
     sites whose sizes differ up to fourfold, and .91 to .95 if they differ by a factor of 20 or
     more.
 
-    *Other error rates* follow a binomial mixed model: site `i` has :math:`x_i` errors among
+    *Other error rates* follow a binomial mixed model. Site `i` has :math:`x_i` errors among
     :math:`n_i` samples with :math:`x_i \sim B(n_i, p_i)` and
     :math:`\mathrm{logit}\, p_i \sim N(\mu, \tau^2)`. Weights reduce the number of samples. The
     likelihood integrates over the sites by adaptive Gauss-Hermite quadrature [6]_. The limits
     average over :math:`\mu` and :math:`\tau` with a half-normal prior of :math:`\tau` with the
-    scale 1.5; the priors of :math:`\mu` are chosen to give Clopper and Pearson's limits if sites
+    scale 1.5. The priors of :math:`\mu` are chosen to give Clopper and Pearson's limits if sites
     do not differ.
 
     *Other scales.* The standard error is by Hartung and Knapp, and at least the one without their
     correction. The prediction interval averages Student's distribution of another site over the
-    confidence distribution of :math:`\tau^2`, similar to [4]_: the usual
+    confidence distribution of :math:`\tau^2`, similar to [4]_. The usual
     :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the estimated variance as
     known, although with few sites it is often 0. :doc:`/validation` has the measured coverage.
 
@@ -341,7 +341,7 @@ def scale_back(back: Any, ends: Callable[[float], Limits], confidence_level: flo
 
 
 def is_normal(counts: SiteCounts) -> bool:
-    """Whether the log-odds of three to five sites are nearly normal: at least five of either kind.
+    """Whether three to five sites have at least five errors and right predictions.
 
     The mixed model is far too wide for so few sites, because it cannot learn their spread.
     """
@@ -530,7 +530,7 @@ def find_between(values: Floats, variances: Floats) -> float:
 
 
 def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
-    """Return the variances between sites at which Q has the `wanted` values; 0 if Q is lower."""
+    """Return the variances between sites at which Q has the `wanted` values, or 0 if Q is lower."""
     # start far below the variance of the most precise site, so that the grid is fine enough
     largest = variances.max() + np.var(values)
     grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
@@ -650,8 +650,8 @@ class PooledRate:
     Attributes
     ----------
     mean, between : float
-        Median rate and variance between sites of the log-odds; the maximum of the likelihood times
-        the prior of the variance.
+        Median rate and variance between sites of the log-odds, at the maximum of the likelihood
+        times the prior of the variance.
     q, pvalue : float
         Pearson's statistic of equal rates and its P-value by chi-squared.
     i_squared : float

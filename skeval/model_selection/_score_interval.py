@@ -111,14 +111,14 @@ def score_interval(
 
     - scores that are mean losses ("accuracy", "neg_log_loss", "neg_brier_score",
       "neg_mean_squared_error", "neg_mean_absolute_error") are computed as the error, with the sign
-      changed;
+      changed.
     - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "roc_auc_ovr", "r2",
       "neg_root_mean_squared_error", other means of losses of numbers, such as
       "neg_mean_absolute_percentage_error", and, for two classes, "roc_auc", "average_precision",
       "f1", "precision" and "recall" are computed from all tested samples of a repeat together
       (areas only compare samples of the same test set). The variance of independent samples is
-      inflated as for the error, or more if the score differs between repeats;
-    - any other score is averaged over the test sets, with the interval of "corrected_t".
+      inflated as for the error, or more if the score differs between repeats.
+    - Any other score is averaged over the test sets, with the interval of "corrected_t".
 
     With :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test on
     :math:`n_2` samples, "corrected_t" [1]_ is
@@ -132,14 +132,14 @@ def score_interval(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     scoring : str, callable, list, tuple or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``; larger is better. None is
+        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. None is
         "accuracy" for classifiers and "r2" for regressors.
     method : {"repeated_cv", "corrected_t"}, default="repeated_cv"
-        The method; see `error_interval` for others of mean losses.
+        The method. See `error_interval` for others of mean losses.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     groups : array-like of shape (n_samples,), default=None
@@ -148,20 +148,20 @@ def score_interval(
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive and are used in every fit and in everything that is
-        computed from single samples; scores of fits are not weighted.
+        computed from single samples. Scores of fits are not weighted.
     n_folds, n_repeats : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
         Share or number of samples (or groups) in the test set of a subsampling.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
 
@@ -169,20 +169,20 @@ def score_interval(
     -------
     Estimate or dict
         An estimate, or one per name for several scores. Its `name` is the name of the score,
-        followed by "()" if the score is a function; `replicates` contains the scores of folds,
-        subsamples or repeats, and is empty for a score of all samples together; `n_undefined` is
+        followed by "()" if the score is a function. `replicates` contains the scores of folds,
+        subsamples or repeats, and is empty for a score of all samples together. `n_undefined` is
         the number of fits that were left out because they failed or their score is undefined.
 
     Raises
     ------
     ValueError
-        If the method does not take a parameter that is passed, or if a fit fails; the error names
+        If the method does not take a parameter that is passed, or if a fit fails. The error names
         the method, the fold and the rarest class.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a score is undefined for some fits, which are left out; or if it is the same for all
+        If a score is undefined for some fits, which are left out. If it is the same for all
         fits, so that the limits are nan.
 
     Notes
@@ -192,7 +192,7 @@ def score_interval(
 
     Intervals of scikit-learn's named scores are clipped to the range of the score. In a small data
     set, a test set with a tenth of the samples may contain a single class. The area under the curve
-    is then undefined for "corrected_t": increase `test_size`.
+    is then undefined for "corrected_t". Increase `test_size`.
 
     References
     ----------
@@ -369,7 +369,7 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
 def score_of_metric(
     inputs: Inputs, score: NamedScore, metric: Estimate | None, extra: ErrorExtra
 ) -> Estimate:
-    """Return a metric of out-of-fold predictions as a score; larger is better."""
+    """Return a metric of out-of-fold predictions as a score. Larger is better."""
     # a score of a loss has the opposite sign
     value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
     if metric is not None:
@@ -402,7 +402,7 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
     if n_undefined:
         _checks.warn_undefined(
             f"scoring {label!r} is undefined for {n_undefined} of {n_fits} fits, which are "
-            "left out; a larger test_size may help if test sets contain one class."
+            "left out. A larger test_size may help if test sets contain one class."
         )
 
 
@@ -434,7 +434,7 @@ def measure_metrics(
 ) -> Results:
     """Return the metrics of predictions by name, for all samples and then for each class.
 
-    With `only` it is the metric of that name; `also` are scorers that reports do not show, as in
+    With `only` it is the metric of that name. `also` are scorers that reports do not show, as in
     `measure_scorer`. `details` has the name of the metric in scikit-learn
     (`metric`), the class that it belongs to (`label`, None for all samples), and
     `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
@@ -638,7 +638,7 @@ def summarize_losses(predictions: Predictions, losses: np.ndarray) -> tuple[floa
 
 
 def measure_scorer(predictions: Predictions, name: str) -> Measured:
-    """Return the metric of a scorer: a mean loss, or the mean area of several classes."""
+    """Return the metric of a scorer, that is, a mean loss, or the mean area of several classes."""
     sample, row, n = read_sample(predictions), row_of_scorer(name), predictions.n_tested
     if name == MEAN_AREA:
         codes, shares = sample.y_true, predictions.probabilities

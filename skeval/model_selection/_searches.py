@@ -1,7 +1,8 @@
-"""Searches: splitters and scorers that resample the whole procedure, and the optimism of tuning.
+"""Searches, splitters and scorers that resample the whole procedure, and the optimism of tuning.
 
-In order: the splitters, the score from their results, the scorers, the optimism of the best score
-by nested cross-validation or from the results of a search, and the one-standard-error rule.
+In order, these are the splitters, the score from their results, the scorers, the optimism of the
+best score by nested cross-validation or from the results of a search, and the one-standard-error
+rule.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ RETURNED = "run cross_validate with return_estimator=True"
 
 
 class BootstrapSplit(MetadataRequester):
-    """Bootstrap splitter: trains on a resample and tests on the samples not drawn.
+    """Bootstrap splitter, which trains on a resample and tests on the samples not drawn.
 
     A scikit-learn cross-validator for ``cv=``. The mean test score is the out-of-bag score. The
     training indices repeat samples. With the same seed, the resamples are those of
@@ -66,7 +67,7 @@ class BootstrapSplit(MetadataRequester):
     stratify : bool, default=False
         Draw within each class.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
 
     See Also
     --------
@@ -124,9 +125,9 @@ class BootstrapSplit(MetadataRequester):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; only their number matters.
+            Samples. Only their number matters.
         y : array-like of shape (n_samples,), default=None
-            Labels; every resample has at least two classes. Targets of regression are ignored.
+            Labels. Every resample has at least two classes. Targets of regression are ignored.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Whole groups are resampled.
 
@@ -187,10 +188,10 @@ def score_632(
     y : array-like of shape (n_samples,)
         The labels or numbers.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. None means
+        Name from `get_scorer_names`, or a scorer. Larger is better. None means
         `metric`, or the estimator's own `score` for a `metric` of "score".
     metric : str, default="score"
-        Name of the score in `results`: the part of "test_accuracy" after "test\_".
+        Name of the score in `results`, that is, the part of "test_accuracy" after "test\_".
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
 
@@ -204,7 +205,7 @@ def score_632(
     TypeError
         If `results` is not such a dict.
     ValueError
-        If `results` lacks the scores or the estimators, or is not from `BootstrapSplit`; or if a
+        If `results` lacks the scores or the estimators, or is not from `BootstrapSplit`. If a
         score is not finite.
 
     See Also
@@ -256,11 +257,12 @@ def score_632(
 
 
 class WholeSample:
-    """Splitter with one split: all samples for training and all for testing.
+    """Splitter with one split, with all samples for training and all for testing.
 
     A scikit-learn cross-validator for ``cv=``, for scorers that resample the whole procedure
-    themselves: `make_bootstrap_scorer`, `make_permutation_scorer` and `make_interval_scorer`. Any
-    other score, such as "accuracy", is the score on the training samples and is optimistic.
+    themselves, which are `make_bootstrap_scorer`, `make_permutation_scorer` and
+    `make_interval_scorer`. Any other score, such as "accuracy", is the score on the training
+    samples and is optimistic.
 
     The estimator that is scored must contain the selection of features. After a selection on all
     samples these scorers are optimistic too. They raise an error if they score the same labels with
@@ -305,11 +307,11 @@ class WholeSample:
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples; only their number matters.
+            Samples. Only their number matters.
         y : object
             Ignored.
         groups : None
-            Must be None: pass groups to the function that makes the scorer.
+            Must be None. Pass groups to the function that makes the scorer.
 
         Yields
         ------
@@ -322,8 +324,8 @@ class WholeSample:
         """
         if groups is not None:
             raise ValueError(
-                "groups must not be passed to WholeSample, which would not keep them together; "
-                "pass groups= to the function that makes the scorer."
+                "groups must not be passed to WholeSample, which would not keep them together. "
+                "Pass groups= to the function that makes the scorer."
             )
         everything = np.arange(num_samples(X))
         yield everything, everything.copy()
@@ -380,7 +382,7 @@ class ProcedureScorer(RoutedScorer):
                 f"X must have the same columns in every call of scoring={self.name}, which scored "
                 f"these labels with {before[1][0]} columns, got {shape[0]}: if columns were "
                 "selected with the labels, as in RFECV, the score is far too high. Put the "
-                "selector in a pipeline and search over its number of features; for sets of "
+                "selector in a pipeline and search over its number of features. For sets of "
                 "columns that were chosen without the labels, make one scorer each."
             )
         self.last_scored = labels, shape
@@ -388,7 +390,7 @@ class ProcedureScorer(RoutedScorer):
     def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
         """Raise unless the model responds to X as a clone that is fitted to X and y does.
 
-        A model whose fits differ among themselves cannot be compared, which is a warning: the score
+        A model whose fits differ among themselves cannot be compared, which is a warning. The score
         is from clones alone, so it leaks nothing.
         """
         n = num_samples(X)
@@ -414,7 +416,7 @@ class ProcedureScorer(RoutedScorer):
         if any(seed is not None for seed in seeds.values()) or not same_responses(again, twin):
             _checks.warn_user(
                 f"two fits of {type(model).__name__} to the same samples differ, so "
-                f"scoring={self.name} cannot check that cv is WholeSample(); the score is of the "
+                f"scoring={self.name} cannot check that cv is WholeSample(). The score is of the "
                 f"{n} samples that were passed. Set {next(iter(seeds), 'the seed of its fits')}."
             )
             return
@@ -445,7 +447,7 @@ def same_responses(first: np.ndarray, second: np.ndarray) -> bool:
 def make_scorer_of(
     name: str, function: Callable[..., Any], attribute: str, **options: Any
 ) -> ProcedureScorer:
-    """Return the scorer of a function; raise if it has no such argument."""
+    """Return the scorer of a function. Raise if it has no such argument."""
     parameters = inspect.signature(function).parameters.keys()
     unknown = sorted(options.keys() - (parameters - {"estimator", "X", "y"}))
     if unknown:
@@ -478,7 +480,7 @@ def make_bootstrap_scorer(
     n_resamples : int, default=200
         Number of resamples, each of which takes one fit.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. None and generators
+        Seed of the random draws. An int gives the same result in each call. None and generators
         draw one seed when the scorer is made, so all candidates of a search use the same draws.
     **options : dict
         Other arguments of `bootstrap_error`, such as `loss`, `groups` or `n_jobs`.
@@ -486,8 +488,8 @@ def make_bootstrap_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y) -> float``, minus the estimated error, in [-1, 0] for 0-1 loss;
-        larger is better. It equals ``-bootstrap_error(...).value`` with the same seed, and can be
+        ``scorer(estimator, X, y) -> float``, minus the estimated error, in [-1, 0] for 0-1 loss.
+        Larger is better. It equals ``-bootstrap_error(...).value`` with the same seed, and can be
         pickled.
 
     Raises
@@ -504,7 +506,7 @@ def make_bootstrap_scorer(
 
     Notes
     -----
-    The best score of a search is optimistic; `tuning_optimism` estimates the bias.
+    The best score of a search is optimistic. `tuning_optimism` estimates the bias.
 
     Examples
     --------
@@ -547,7 +549,7 @@ def make_interval_scorer(
     quantity : {"low", "high", "value", "standard_error"}, default="high"
         Lower limit, upper limit, estimated error, or its standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. None and generators
+        Seed of the random draws. An int gives the same result in each call. None and generators
         draw one seed when the scorer is made, so all candidates of a search use the same draws.
     **options : dict
         Other arguments of `error_interval`, such as ``method="perturbation"``,
@@ -556,7 +558,7 @@ def make_interval_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y) -> float``, minus the quantity; larger is better. It equals
+        ``scorer(estimator, X, y) -> float``, minus the quantity. Larger is better. It equals
         ``-error_interval(...).interval.high`` (or another quantity) with the same seed, and can be
         pickled.
 
@@ -608,19 +610,19 @@ def make_permutation_scorer(
 ) -> ProcedureScorer:
     """Make a scorer that returns minus the P-value of a permutation test.
 
-    The test is `permutation_test`: the whole procedure is repeated for every permutation of the
+    The test is `permutation_test`. The whole procedure is repeated for every permutation of the
     labels. The scorer requires ``cv=WholeSample()`` and the arguments of the fit, as in
     `make_bootstrap_scorer`.
 
     Parameters
     ----------
     scoring : str, callable or None, default=None
-        Name from `get_scorer_names`, or a scorer; larger is better. None means the `score` of the
+        Name from `get_scorer_names`, or a scorer. Larger is better. None means the `score` of the
         estimator.
     n_permutations : int, default=1000
         Number `P` of permutations.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. None and generators
+        Seed of the random draws. An int gives the same result in each call. None and generators
         draw one seed when the scorer is made, so all candidates of a search use the same draws.
     **options : dict
         Other arguments of `permutation_test`, such as `cv`, `groups` or `n_jobs`.
@@ -628,7 +630,7 @@ def make_permutation_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y) -> float``, minus the P-value, from -1 to ``-1/(P + 1)``; larger
+        ``scorer(estimator, X, y) -> float``, minus the P-value, from -1 to ``-1/(P + 1)``. Larger
         is better. It equals ``-permutation_test(...).pvalue`` with the same seed, and can be
         pickled.
 
@@ -694,7 +696,7 @@ def tuning_optimism(
 
     The best score of a search is optimistic, because it is the maximum over many settings. In each
     fold `j` of the outer cross-validation the whole search runs on the training part, with the best
-    mean score :math:`s_j`; its tuned model has the score :math:`t_j` on the held-out samples:
+    mean score :math:`s_j`. Its tuned model has the score :math:`t_j` on the held-out samples:
 
     .. math:: optimism = \frac1J \sum_j (s_j - t_j) .
 
@@ -702,37 +704,37 @@ def tuning_optimism(
     ----------
     search : estimator
         `GridSearchCV`, `RandomizedSearchCV`, a halving search, or any other with the same
-        `cv_results_`, `best_index_` and `best_params_`; or a pipeline that ends in one.
+        `cv_results_`, `best_index_` and `best_params_`, or a pipeline that ends in one.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns are several labels or numbers of each sample.
+        Labels or numbers. Several columns mean several labels or numbers for each sample.
     cv : int, splitter or iterable of (train, test), default=5
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together.
     n_repeats : int, default=1
-        Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
+        Number of repeats with newly shuffled folds. `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. For the inner folds, see
         `params`.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. The
-        estimator is the search: ``{"groups": groups}`` if it splits by groups.
+        estimator is the search, so use ``{"groups": groups}`` if it splits by groups.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are used in every fit; scores are not weighted.
+        Sample weights. They are used in every fit. Scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If the fit of a search raises: raise the error, or skip its fold, count it and warn.
+        If the fit of a search raises, raise the error, or skip its fold, count it and warn.
 
     Returns
     -------
@@ -769,7 +771,7 @@ def tuning_optimism(
     that is tested in the outer fold, so the optimism is smaller than the effect of selection alone.
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
-    `selection_bias`. Its target is the mean optimism for samples of this size; several repeats make
+    `selection_bias`. Its target is the mean optimism for samples of this size. Several repeats make
     it shorter. :doc:`/validation` has the measured coverage. Without variation over the folds the
     interval is nan, with a warning.
 
@@ -798,7 +800,7 @@ def tuning_optimism(
     # a search that refits, on each training part
     repeats = check_repeats(cv, n_repeats)
     if getattr(last_step(search), "refit", True) is False:
-        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
+        raise ValueError("search must have a metric, a function or True as refit, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     options |= run | {"name": "search"}
@@ -816,8 +818,8 @@ def tuning_optimism(
     result = summarize_searches(searches, ratio, confidence_level)
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
-            f"the best score of the search, {result.extra.inner_score:.3f} on average, is that of "
-            "the best of many settings; on samples left out the tuned models have "
+            f"the best score of the search, {result.extra.inner_score:.3f} on average, is the best "
+            "of many settings. On held-out samples the tuned models score "
             f"{result.extra.nested_score:.3f}. Report the latter."
         )
     return result
@@ -829,7 +831,7 @@ class Searched(NamedTuple):
     Attributes
     ----------
     inner, nested : float
-        Best score of the search, and score of its model on the test part; nan if undefined.
+        Best score of the search, and score of its model on the test part, or nan if undefined.
     setting : dict or None
         Chosen setting.
     width : float
@@ -926,7 +928,7 @@ def summarize_searches(folds: list[Searched], ratio: float, confidence_level: fl
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TuningExtra:
-    """Scores of a search; `tuning_optimism` describes the attributes."""
+    """Scores of a search. `tuning_optimism` describes the attributes."""
 
     inner_score: float
     nested_score: float
@@ -976,13 +978,13 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
     .. math:: bias = \frac1K \sum_k \big( \max_\lambda s_k(\lambda) - s_k(\hat\lambda) \big) ,
 
     the estimate of Tibshirani and Tibshirani [1]_. It compares the best candidate of each fold with
-    the candidate chosen over all folds. It is >= 0; the best score minus the bias estimates the
+    the candidate chosen over all folds. It is >= 0. The best score minus the bias estimates the
     score of the tuned model.
 
     Parameters
     ----------
     cv_results : dict
-        The `cv_results_` of a search with split scores; larger is better.
+        The `cv_results_` of a search with split scores. Larger is better.
     metric : str, default="score"
         Metric, if the search has several.
 
@@ -1035,9 +1037,9 @@ def refit_one_se(
 ) -> int:
     """Return the index of the simplest candidate within one standard error of the best.
 
-    Use it as ``refit=`` of a search: the one-standard-error rule of Breiman et al. [1]_. The
-    standard error belongs to the mean split score of the best candidate: the standard deviation of
-    its split scores over the square root of their number.
+    Use it as ``refit=`` of a search. It is the one-standard-error rule of Breiman et al. [1]_. The
+    standard error belongs to the mean split score of the best candidate, that is, the standard
+    deviation of its split scores over the square root of their number.
 
     Parameters
     ----------
@@ -1048,7 +1050,7 @@ def refit_one_se(
         assumes that the grid is written from the simplest to the most complex candidate. Bind it
         with `functools.partial`.
     metric : str, default="score"
-        Metric, if the search has several; bind it with `functools.partial`, too.
+        Metric, if the search has several. Bind it with `functools.partial`, too.
 
     Returns
     -------

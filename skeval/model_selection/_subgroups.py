@@ -3,7 +3,7 @@
 Units are tasks, subjects, readers, queries or images. The metric is computed in each unit, and the
 estimate is the mean of these values.
 
-Units are a sample of all units: the variance of the mean is the variance of the K values divided by
+Units are a sample of all units. The variance of the mean is the variance of the K values divided by
 K, which includes the variation within units. If the metric has two bounds, the interval is Wilson's
 for the proportion with this variance, with Student's quantile. Without any variation, it is a
 proportion of K units if all values are on a bound, and of all samples otherwise.
@@ -38,7 +38,7 @@ def compare_subgroups(
 
     For each subgroup, `less_the_rest` is the difference from all other samples, which are assumed
     to be independent of it. The P-value is one minus the largest confidence level at which the
-    interval of this difference excludes 0, so that test and interval agree; for small subgroups it
+    interval of this difference excludes 0, so that test and interval agree. For small subgroups it
     uses intervals suitable for few samples (Wilson's, Student's). P-values are adjusted for the
     number of subgroups so that on average at most a twentieth of those called different are not
     (Benjamini and Hochberg [1]_).
@@ -83,7 +83,7 @@ def compare_subgroups(
 
 
 def invert_interval(difference: Estimate) -> float:
-    """Return the P-value of no difference, by inverting its interval; nan without an interval."""
+    """Return the P-value of no difference from its interval, or nan without one."""
     if not difference.limits:
         return np.nan
     if difference.value == 0:
@@ -109,7 +109,7 @@ def subtract(a: Estimate, b: Estimate, confidence_level: float) -> Estimate:
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
     """Return the names of the subgroups, and a mask of the samples of each.
 
-    Missing values form a subgroup; names of several types are compared as text.
+    Missing values form a subgroup. Names of several types are compared as text.
     """
     if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
         got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
@@ -124,8 +124,8 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
 def subtract_limits(a: Estimate, b: Estimate, confidence_level: float) -> Limits:
     r"""Return the interval of ``a - b`` from the intervals of both.
 
-    The method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998 for Wilson's):
-    :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror image.
+    The method of variance estimates recovery (Zou and Donner 2008, Newcombe 1998 for Wilson's),
+    that is, :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror image.
     """
     of_a, of_b = (each.confidence_interval(confidence_level) for each in (a, b))
     difference = a.value - b.value
@@ -147,7 +147,7 @@ class Units(NamedTuple):
 
 
 def read_units(within: Any, n_samples: int) -> Units:
-    """Return the units of samples; raise unless there are at least two."""
+    """Return the units of samples. Raise unless there are at least two."""
     shape = np.shape(within) if not isinstance(within, str | bytes) else repr(within)
     if shape != (n_samples,):
         raise ValueError(f"within must have a unit for each of {n_samples} samples, got {shape}.")
@@ -156,13 +156,13 @@ def read_units(within: Any, n_samples: int) -> Units:
     if missing.any():
         raise ValueError(
             f"within must name the unit of each sample, {missing.sum()} of {n_samples} are "
-            f"missing, the first at position {missing.argmax()}; leave these samples out."
+            f"missing, the first at position {missing.argmax()}. Leave these samples out."
         )
     # samples of each unit
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
-            f"within must contain at least two units, got one: {names.tolist()[0]!r}; leave within "
+            f"within must contain at least two units, got one: {names.tolist()[0]!r}. Leave within "
             "out for the metric on all samples."
         )
     order = np.argsort(codes, kind="stable")
@@ -187,15 +187,15 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
     if defined.sum() < 2:
         raise ValueError(
             f"within must contain at least two units in which the metric is defined, got "
-            f"{defined.sum()} of {len(defined)}{reason}; use larger units, or leave within out."
+            f"{defined.sum()} of {len(defined)}{reason}. Use larger units, or leave within out."
         )
     if not defined.all():
         names = [units.names[k] for k in np.flatnonzero(~defined)]
         more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
         _checks.warn_undefined(
             f"The metric is undefined in {len(names)} of {len(defined)} units, which are left out: "
-            f"{', '.join(map(str, names[:MAX_NAMED]))}{more}. The mean is over the other units; "
-            "merge units, or choose a metric that is defined in all."
+            f"{', '.join(map(str, names[:MAX_NAMED]))}{more}. The mean is over the other units. "
+            "Merge units, or choose a metric that is defined in all."
         )
     kept = np.flatnonzero(defined).tolist()
     return values[:, defined], Units([units.names[k] for k in kept], [units.rows[k] for k in kept])
@@ -208,7 +208,7 @@ CORRELATION_AT_BOUND = 0.3
 def _limit_share(
     share: float, n: float, at_bound: float, degrees: float, confidence_level: float
 ) -> Limits:
-    """Return Wilson's limits of a mean share, not better than if all units were on a bound.
+    """Return Wilson's limits of a mean fraction, not better than if all units were on a bound.
 
     One error of many samples leaves the variation between units as uncertain as no error.
     """

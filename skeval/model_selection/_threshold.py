@@ -1,7 +1,7 @@
 r"""Sensitivity, specificity and predictive values at a threshold, corrected for its selection.
 
-In order: the public function, the rules that select a threshold, the bootstrap, which repeats the
-selection on each resample, and the measures in a population with another prevalence.
+In order, these are the public function, the rules that select a threshold, the bootstrap, which
+repeats the selection on each resample, and the measures in a population with another prevalence.
 
 There, the classes have the same sensitivity s and specificity t. With prevalence :math:`\pi` and a
 false positive that costs w times the benefit of a true positive,
@@ -85,21 +85,21 @@ def threshold_measures(
     y_true : array-like of shape (n_samples,)
         True classes, exactly two.
     y_score : array-like of shape (n_samples,)
-        Probabilities or scores; larger values indicate the positive class.
+        Probabilities or scores. Larger values indicate the positive class.
     threshold : float, "youden", or dict, default="youden"
         A number must have been selected without these samples. Otherwise the rule that selects one
         of the scores:
 
-        - "youden": maximize sensitivity + specificity - 1, Youden's index [2]_;
-        - ``{"sensitivity": 0.9}``: the highest threshold with at least this sensitivity;
-        - ``{"specificity": 0.9}``: the lowest threshold with at least this specificity;
+        - "youden": maximize sensitivity + specificity - 1, Youden's index [2]_.
+        - ``{"sensitivity": 0.9}``: the highest threshold with at least this sensitivity.
+        - ``{"specificity": 0.9}``: the lowest threshold with at least this specificity.
         - ``{"cost_ratio": 5}``: minimize the cost, if a false negative costs as much as five false
           positives.
 
         Ties are resolved in favor of the highest threshold. At least one sample is predicted
         positive.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are not numbers of repeated observations.
     groups : array-like of shape (n_samples,), default=None
@@ -111,9 +111,9 @@ def threshold_measures(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     n_resamples : int, default=1000
-        Number of bootstrap resamples; the threshold is selected again on each.
+        Number of bootstrap resamples. The threshold is selected again on each.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
 
     Returns
     -------
@@ -121,7 +121,8 @@ def threshold_measures(
         The ``threshold``, and ``sensitivity``, ``specificity``, ``ppv`` and ``npv`` at it. For a
         selected threshold, their `details` have the values on these samples, ``apparent``, and the
         ``optimism`` that was subtracted. With `prevalence` also ``accuracy``, and ``net_benefit``
-        if the threshold sets the odds of the costs: a probability, or the rule "cost_ratio".
+        if the threshold sets the odds of the costs, that is, a probability, or the rule
+        "cost_ratio".
 
     Raises
     ------
@@ -227,7 +228,7 @@ def measure_at(
 
 
 class Rule(NamedTuple):
-    """Rule that selects a threshold: its name, and the required value."""
+    """Rule that selects a threshold, its name, and the required value."""
 
     rule: str
     wanted: float = np.nan
@@ -360,7 +361,7 @@ def _expect_shares(
     gaps: Any,
     n_groups: int | None,
 ) -> dict[str, Estimate]:
-    """Return the measures expected on new samples; `gaps` has the optimism of each resample."""
+    """Return the measures expected on new samples. `gaps` has the optimism of each resample."""
     with _checks.ignored_warnings(RuntimeWarning):  # a measure may be 0/0 on all resamples
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
     # samples among which each rate is computed
@@ -386,7 +387,7 @@ def _expect_shares(
             limits = partial(_include_bound, here, limits)
         else:
             _checks.warn_undefined(
-                f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples."
+                f"{name} is undefined (nan), because it is 0/0 at the threshold or on resamples."
             )
         estimates[name] = Estimate(
             name=name,
@@ -434,7 +435,7 @@ def _expect_fixed_share(
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
-    """Return sensitivity, specificity and predictive values at a cut; nan for 0/0."""
+    """Return sensitivity, specificity and predictive values at a cut, or nan for 0/0."""
     # cells of the table at this cut
     hit, false, missed, spared = tp[at], fp[at], tp[-1] - tp[at], fp[-1] - fp[at]
     right = np.array([hit, spared, hit, spared])
@@ -522,7 +523,7 @@ def transfer(
             here = float(measure(*apparent))
             details = {"apparent": here, "optimism": here - value}
         if np.isnan(value):
-            _checks.warn_undefined(f"{name} is undefined, nan: no sample has this prediction.")
+            _checks.warn_undefined(f"{name} is undefined (nan): no sample has this prediction.")
         elif error > 0 and name != "net_benefit":
             size = value * (1 - value) / error**2
         estimates[name] = Estimate(
@@ -542,6 +543,6 @@ def transfer(
 
 
 def correlation_of(covariance: Floats) -> float:
-    """Return the correlation of two variables; 0 if one does not vary."""
+    """Return the correlation of two variables, or 0 if one does not vary."""
     scale = float(np.sqrt(covariance[0, 0] * covariance[1, 1]))
     return float(np.clip(covariance[0, 1] / scale, -1, 1)) if scale > 0 else 0.0

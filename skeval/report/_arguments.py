@@ -1,4 +1,4 @@
-"""Arguments of the reports: scorers, columns of a data frame, and existing predictions."""
+"""Arguments of the reports, scorers, columns of a data frame, and existing predictions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def name_scorers(scoring: Any) -> dict[str, Any]:
     # callables must not have names of the report
     for name, part in parts.items():
         if name in RESERVED and not isinstance(part, str):
-            raise ValueError(f"scoring must not name a scorer {name!r}, which the report has.")
+            raise ValueError(f"scoring must not have the name {name!r}, which the report uses.")
         if not (isinstance(part, str) or callable(part)):
             raise ValueError(f"scoring must contain names and callables, got {part!r}.")
     return {str(name): part for name, part in parts.items()}
@@ -61,13 +61,13 @@ RESERVED = {"error", "low", "high", *REPORTED}
 
 
 def convert_arrow(X: Any) -> Any:
-    """Return X; an Arrow table, whose rows cannot be selected, becomes a data frame."""
+    """Return X. An Arrow table, whose rows cannot be selected, becomes a data frame."""
     is_arrow = hasattr(X, "column_names") and hasattr(X, "to_pandas")
     return X.to_pandas() if is_arrow else X
 
 
 def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
-    """Return X and the groups; if these are a column of X, X is without it."""
+    """Return X and the groups. If these are a column of X, X is without it."""
     if not isinstance(groups, str):
         return X, groups
     column = find_column("groups", X, groups)
@@ -110,7 +110,7 @@ def count_columns(X: Any) -> int | None:
 
 
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
-    """Return the subgroup of each sample: the values, or a column of the data frame."""
+    """Return the subgroup of each sample, either the values, or a column of the data frame."""
     by = find_column("by", X, by)
     if by is not None:
         refuse_shuffled_index(X, {"by": by})
@@ -148,9 +148,9 @@ class ParsedPredictions(NamedTuple):
     ----------
     kind : {"labels", "probabilities", "scores", "numbers"}
     target : Target
-        True values; the positive one of two classes is the second.
+        True values. The positive one of two classes is the second.
     predicted : ndarray of shape (n_samples,)
-        Class codes or numbers; nan if there are only scores.
+        Class codes or numbers, or nan if there are only scores.
     response : ndarray of shape (n_samples, n_classes) or (n_samples,), or None
         Probabilities of all classes, or scores.
     threshold : float or None
@@ -170,7 +170,7 @@ class ParsedPredictions(NamedTuple):
 
     @property
     def metric(self) -> str:
-        """Main metric; for scores of many classes the error of the class with the largest score."""
+        """Main metric. For scores of many classes, it is the error of the largest score."""
         classes = self.target.classes
         many = classes is not None and len(classes) > 2
         return "accuracy" if self.kind == "scores" and many else ANSWERS[self.kind]
@@ -201,7 +201,7 @@ class ParsedPredictions(NamedTuple):
         return np.where(np.isnan(self.predicted), np.nan, wrong)
 
     def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
-        """Return the main metric; for labels the error rate."""
+        """Return the main metric, or for labels the error rate."""
         estimate = metrics[self.metric]
         if self.metric == "accuracy":
             return replace(mirror(estimate, estimate), name="error rate")
@@ -250,7 +250,7 @@ class ParsedPredictions(NamedTuple):
         return name if better else name.removeprefix("neg_"), function, better, arrays
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:
-        """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
+        """Return the input of a metric, labels, numbers, probabilities, scores, or the original."""
         if response is None:
             return self.original
         kinds = [response] if isinstance(response, str) else list(response)
@@ -317,7 +317,7 @@ def join_predictions(
 
 
 def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
-    """Return the predictions of several systems by name; None for a single system."""
+    """Return the predictions of several systems by name, or None for a single system."""
     if isinstance(predictions, Mapping):
         # a mapping, or a data frame whose columns are not classes
         systems = {str(name): columns for name, columns in predictions.items()}
@@ -340,7 +340,7 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
 def match_columns(y_true: Any, predictions: Any) -> list[Any] | None:
     """Return the class of each column of a data frame, None if a class has no column.
 
-    Names are compared as text, in which 1.0 is "1"; "prediction_1" and "1" are columns of class 1.
+    Names are compared as text, in which 1.0 is "1". "prediction_1" and "1" are columns of class 1.
     """
 
     def write(label: Any) -> str:
@@ -367,7 +367,7 @@ def read_groups(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | N
     """Return the group of each sample, if there are groups, and its weight."""
     weight = _checks.check_weights("sample_weight", sample_weight, n)
     if not weight.all():
-        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+        raise ValueError("sample_weight must be > 0, got 0. Leave these samples out.")
     return _checks.check_groups(groups, n, crossed=True), weight
 
 
@@ -422,7 +422,7 @@ POSITIVE_WORDS = {
     ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"),
     ("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("-", "+"), ("-1", "1"),
 }  # fmt: skip
-"""Pairs of class names; predictions of 1 mean the second one."""
+"""Pairs of class names. Predictions of 1 mean the second one."""
 
 
 def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> np.ndarray | None:
@@ -445,8 +445,8 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
             raise ValueError(
                 f"predictions must contain the classes of y_true, {classes[0]!r} and "
                 f"{classes[1]!r}, or scores of one of them, got only the numbers {min(values):g} "
-                f"and {max(values):g}. If they are labels, give both the same class names, "
-                "otherwise pass kind='scores'."
+                f"and {max(values):g}. If they are labels, use the same class names in both. "
+                "Otherwise pass kind='scores'."
             )
         return None
     # which class 1 stands for: by the option, or by words such as "yes"
@@ -461,7 +461,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
         raise ValueError(
             f"pos_label must be passed if y_true has {classes[0]!r} and {classes[1]!r} and "
             f"predictions have {min(values):g} and {max(values):g}: it is the class that 1 stands "
-            "for; pass kind='probabilities' if the predictions are probabilities."
+            "for. Pass kind='probabilities' if the predictions are probabilities."
         )
     return np.where(predictions == 1, positive, negative)
 
@@ -477,7 +477,7 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
             row = int(np.argmax(np.abs(sums - 1) - predictions.min(axis=1)))
             raise ValueError(
                 "predictions must be at least 0 and add up to 1 in each row if they are "
-                f"probabilities, row {row} has {predictions[row].tolist()[:5]}; pass kind='scores' "
+                f"probabilities, row {row} has {predictions[row].tolist()[:5]}. Pass kind='scores' "
                 "if they are scores, and use compare_predictions for several systems."
             )
         return "scores"
@@ -602,7 +602,7 @@ def _read_scores(
         if not _are_probabilities(score):
             outside = score[(score < 0) | (score > 1)][0]
             raise ValueError(
-                f"predictions must lie in [0, 1] to be probabilities, got {outside}; give "
+                f"predictions must lie in [0, 1] to be probabilities, got {outside}. Give "
                 "predictions / 100 if they are percentages."
             )
         score = score.clip(0.0, 1.0)
@@ -687,7 +687,7 @@ class ParsedLabels(NamedTuple):
 
     @property
     def losses(self) -> np.ndarray:
-        """Brier score of each sample, which for labels is the share of wrong ones."""
+        """Brier score of each sample, which for labels is the fraction of wrong ones."""
         wrong = (self.target.codes - self.response) ** 2
         return np.asarray(np.mean(wrong, axis=1, dtype=float))
 
@@ -699,8 +699,8 @@ class ParsedLabels(NamedTuple):
         return join_predictions(part, groups, weight, taken, self.losses[rows], None)
 
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
-        """Return the share of wrong labels, or the Brier score."""
-        name = "Brier score" if self.kind == "probabilities" else "share of wrong labels"
+        """Return the Hamming loss, or the Brier score."""
+        name = "Brier score" if self.kind == "probabilities" else "Hamming loss"
         one = measure_loss(predictions, name, predictions.loss)
         return settle(one, 2, predictions.cases.n_units, confidence_level)
 
@@ -750,7 +750,7 @@ def read_labels(
     if not np.isin(y, (0, 1)).all():
         raise ValueError(
             "y_true with several columns must contain 0 and 1, which indicate the labels of a "
-            "sample; if samples have several numbers or classes, evaluate each column separately."
+            "sample. If samples have several numbers or classes, evaluate each column separately."
         )
     if values.shape != y.shape:
         raise ValueError(
@@ -782,7 +782,7 @@ def read_labels(
         outside = values[(values < 0) | (values > 1)][0]
         raise ValueError(
             f"predictions must lie in [0, 1] to be probabilities of several labels, got "
-            f"{outside:g}; if they are scores, pass the labels 0 and 1 instead."
+            f"{outside:g}. If they are scores, pass the labels 0 and 1 instead."
         )
     cut = 0.5 if threshold is None else threshold
     if isinstance(cut, bool) or not isinstance(cut, Real):
@@ -815,7 +815,7 @@ def measure_slices(
         return None
 
     def measure(chosen: np.ndarray) -> Estimate:
-        """Return the metric of some samples; a single group has no interval."""
+        """Return the metric of some samples. A single group has no interval."""
         some = None if groups is None else groups[chosen]
         alone = some is not None and bool((some == some[:1]).all(axis=0).any())
         part = parsed.collect(chosen, None if alone else some, weight[chosen])

@@ -70,7 +70,7 @@ USUAL = (
 )
 """Metrics of the table, if a report has them."""
 MAX_TABULATED = 5
-"""Maximum number of systems with a table of pairs; more are shown by ranks."""
+"""Maximum number of systems with a table of pairs. More are shown by ranks."""
 AREA = name_metric("roc_auc")
 MAX_CURVES, LINES = 6, ("-", "--", ":")
 """Maximum number of systems in one figure of curves, and the style of each two of them."""
@@ -143,7 +143,7 @@ def _name_system(report: ComparisonReport) -> str:
 
 
 def _write_verdict(report: ComparisonReport) -> list[str]:
-    """Return which system is better, and which beat the baseline; or the serious warnings."""
+    """Return which system is better, and which beat the baseline, or the serious warnings."""
     # the comparison of all pairs, or why there is none
     comparison, first = report.comparison, report.first
     if comparison is None:
@@ -220,7 +220,7 @@ def _find_difference(
 
 
 def _compare_two(report: ComparisonReport) -> list[str]:
-    """Return the difference of two systems in the unit of the target; empty without an interval."""
+    """Return the difference of two systems in the unit of the target, empty without an interval."""
     ((first, second), difference), *_ = report.comparison.differences.items()
     name, _ = _find_compared_metric(report)
     value, interval = _find_difference(report, (first, second))
@@ -245,7 +245,7 @@ def _compare_two(report: ComparisonReport) -> list[str]:
 
 
 def _compare_many(report: ComparisonReport) -> list[str]:
-    """Return the best of many systems, and how many pairs differ; empty if the tests disagree."""
+    """Return the best of many systems, and how many pairs differ, empty if the tests disagree."""
     # the best by the main estimate, if the tests agree
     comparison, best = report.comparison, report.comparison.best
     first = report.first
@@ -343,7 +343,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
 
 
 def show_measures(report: ComparisonReport) -> Section | None:
-    """Return the section of two classes: curves of all systems, and differences of measures."""
+    """Return the section of two classes, with curves and differences of measures."""
     if not report.measures:
         return None
     interval = report.first.answer.interval
@@ -451,7 +451,7 @@ class ComparisonReport(Report):
 
     @property
     def first(self) -> Any:
-        """The first of the reports; the others have the same kind and options."""
+        """The first of the reports. The others have the same kind and options."""
         return next(iter(self.reports.values()))
 
     @property
@@ -494,7 +494,7 @@ class ComparisonReport(Report):
 
     @property
     def predictions(self) -> DataFrame:
-        """The predictions of all systems, with a column of their names; requires pandas."""
+        """The predictions of all systems, with a column of their names, which requires pandas."""
         import pandas as pd
 
         frames = {name: one.predictions for name, one in self.reports.items()}
@@ -511,7 +511,7 @@ class ComparisonReport(Report):
         return {"name": names, **columns}
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the error of each system with its interval; requires matplotlib."""
+        """Draw the error of each system with its interval, which requires matplotlib."""
         return plot_estimates(self.first, ax, self.estimates, quoted=None)
 
     def to_methods(self) -> str:
@@ -577,7 +577,7 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | N
 
 
 def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Comparison | None:
-    """Compare all pairs by blocks of time; None if a fit failed."""
+    """Compare all pairs by blocks of time, or None if a fit failed."""
     predictions = [report.out_of_fold for report in reports.values()]
     tests = np.array(
         [np.bincount(system.row, minlength=len(system.target)) for system in predictions]
@@ -669,7 +669,7 @@ def _choose_rows(values: Any, kept: np.ndarray) -> np.ndarray | None:
 
 
 def _measure_samples(report: ScoredReport) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the value of each prediction by each measure; nan if the measure does not count it."""
+    """Yield the value of each prediction by each measure, or nan if it is not counted."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
     true = (target.codes == target.positive_code)[predictions.row]
     yield AREA, np.asarray(predictions.class_scores)[:, target.positive_code]
@@ -716,7 +716,7 @@ def _by_fit(
 
 
 def _score_test_sets(report: ScoredReport) -> np.ndarray:
-    """Return the score of each test set, nan if the fit failed; larger is better."""
+    """Return the score of each test set, nan if the fit failed. Larger is better."""
     predictions, n_fits = report.out_of_fold, report.out_of_fold.n_fits
     sizes = np.bincount(predictions.fit, minlength=n_fits)
     with np.errstate(invalid="ignore"):

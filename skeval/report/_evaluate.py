@@ -1,6 +1,6 @@
 """Evaluation of one estimator, or of several, in one call.
 
-`evaluate` validates its arguments; `_run_all` computes the metrics, the baseline, the other parts
+`evaluate` validates its arguments. `_run_all` computes the metrics, the baseline, the other parts
 and the warnings, in this order. `_parts` has the main estimate and lists the other parts.
 """
 
@@ -68,7 +68,7 @@ from skeval.utils._compat import is_search
 from skeval.utils._text import count, name_of, write_number, write_spread
 
 Parts = str | Iterable[str]
-"""Estimates to run: "auto", "all" or names."""
+"""Estimates to run, "auto", "all" or names."""
 
 ORDERED = (
     "Folds in time order: every fold tests samples that come after its training samples. "
@@ -109,81 +109,82 @@ def evaluate(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Report:
-    """Evaluate an estimator: error with a confidence interval, metrics, tests and warnings.
+    """Evaluate an estimator by its error with a confidence interval, metrics, tests and warnings.
 
     A dict of estimators is evaluated on the same folds and compared.
 
     `report.answer` is the main estimate, the result of `error_interval`. Every metric uses the same
-    out-of-fold predictions. The report adds resubstitution and cross-validation; the permutation
-    P-value of the whole procedure if the interval does not exclude chance; for a pipeline that
-    selects features, the bias of selecting them on all samples, and the stability of the selection;
-    and warnings if a number should not be reported as it is. On request (`include`), it adds
-    hold-out (a third of the samples), leave-one-out, the bootstrap (out-of-bag, .632 and .632+ from
-    200 resamples), and for a linear support vector machine the perturbation intervals of its
-    cross-validated error from 500 perturbations.
-    Errors are mean losses: fractions in [0, 1] for 0-1 loss, 0 is best.
+    out-of-fold predictions. The report adds resubstitution and cross-validation. It adds the
+    permutation P-value of the whole procedure if the interval does not exclude chance. For a
+    pipeline that selects features, it adds the bias of selecting them on all samples, and the
+    stability of the selection. It adds warnings if a number should not be reported as it is. On
+    request (`include`), it adds hold-out (a third of the samples), leave-one-out, the bootstrap
+    (out-of-bag, .632 and .632+ from 200 resamples), and for a linear support vector machine the
+    perturbation intervals of its cross-validated error from 500 perturbations. Errors are mean
+    losses, that is, fractions in [0, 1] for 0-1 loss, 0 is best.
 
     Parameters
     ----------
     estimator : estimator, or dict of str to estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
+        Samples, or other inputs of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers. Several columns are several outputs of each sample, named after the
-        columns of a data frame; the data are then not checked. A sparse matrix of 0 and 1 indicates
+        columns of a data frame. The data are then not checked. A sparse matrix of 0 and 1 indicates
         which labels each sample has.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. A number of folds, or a splitter with ``shuffle=True``, draws new folds for
-        each repeat. Other folds are used as they are, and without `groups` samples that they never
-        separate count as one unit. None means 10, or the number of samples, of groups or of members
-        of the smallest class if this is smaller. If folds test only samples after all that they
-        train on, as ``TimeSeriesSplit`` does, estimates that would mix early and late samples are
-        not run, with a warning.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. If `cv` is an integer or a splitter with
+        ``shuffle=True``, each repeat has new folds. Other folds are used as they are, and without
+        `groups` samples that they never separate count as one unit. None means 10, or the number of
+        samples, of groups or of members of the smallest class if this is smaller. If folds test
+        only samples after all that they train on, as ``TimeSeriesSplit`` does, estimates that would
+        mix early and late samples are not run, with a warning.
     include : "auto", "all" or names, default="auto"
-        Parts besides the main estimate, resubstitution and cross-validation: any of "holdout",
-        "leave_one_out", "bootstrap", "perturbation", "permutation", "selection" and "importance",
-        the permutation importance of each feature in the fits of the main estimate, as in
-        `feature_importance`. "auto" runs the permutation test if the interval does not show that
-        the model is better than the baseline, and only until it is clear whether P exceeds 0.05
-        [1]_, and "selection" if the estimator selects features. The report lists what was not run.
+        Parts besides the main estimate, resubstitution and cross-validation, which are any of
+        "holdout", "leave_one_out", "bootstrap", "perturbation", "permutation", "selection" and
+        "importance", the permutation importance of each feature in the fits of the main estimate,
+        as in `feature_importance`. "auto" runs the permutation test if the interval does not show
+        that the model is better than the baseline, and only until it is clear whether P exceeds
+        0.05 [1]_, and "selection" if the estimator selects features. The report lists what was not
+        run.
     budget : float, default=None
         Time limit in seconds, of all estimators together. The folds of the main estimate are
-        repeated as often as time permits, at least once; with fewer repeats, its variance is
+        repeated as often as time permits, at least once. With fewer repeats, its variance is
         larger. No other part is started if it would take longer than the remaining time. With
         10,000 samples and more, fits to some of them are timed first. If ``cv=None`` would take too
         long, two to five folds or a single hold-out of a fifth of the samples replace it. All
         estimators get the same folds. The report lists what was left out. Results then depend on
         the speed of the machine. None sets no limit.
     n_permutations : int, default=200
-        Maximum number of permutations of the labels; 0 disables the test.
+        Maximum number of permutations of the labels. 0 disables the test.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
-        classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
-        for classifiers and squared error for regressors.
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
     scoring : str, callable, list or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``; larger is better. These
+        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. These
         scores of each test set are added to the usual metrics.
     groups : array-like of shape (n_samples,) or str, default=None
         Group of each sample, such as the patient. Groups are never split. The name of a column of a
-        data frame is also allowed; this column is then not a feature, because new samples come from
+        data frame is also allowed. This column is then not a feature, because new samples come from
         new groups.
     by : array-like of shape (n_samples,) or str, default=None
-        Subgroup of each sample, or a column of a data frame: the report has the error in each
+        Subgroup of each sample, or a column of a data frame. The report has the error in each
         subgroup and the largest difference. The column stays a feature unless it has the groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
         Selection steps that are fitted separately receive their own. Weights (``{"sample_weight":
-        w}``) are used in the fits only; losses and metrics are averaged without them, and there are
+        w}``) are used in the fits only. Losses and metrics are averaged without them, and there are
         no perturbation intervals.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive and are used in every fit and in the means of losses
-        and metrics; the permutation test and the selection bias use them in the fits only.
+        and metrics. The permutation test and the selection bias use them in the fits only.
     feature_names : sequence of str of length n_features, default=None
-        Names of the features; None means the column names of a data frame.
+        Names of the features. None means the column names of a data frame.
     left_out : dict of str to array-like or DataFrame, default=None
         Columns of the same samples that are not features, such as an identifier or a date. They
         are not used by any model, but are checked for repeated values, as of patients, and for
@@ -197,17 +198,17 @@ def evaluate(
         Positive of two classes, for average precision, curves and the scores of the predictions.
         None means the rarer class.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages. The progress bar of the main estimate
+        1 shows progress. Larger values add joblib's messages. The progress bar of the main estimate
         shows its current value.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises: raise the error, or skip the fit, count it and warn. Estimates in `include`
+        If a fit raises, raise the error, or skip the fit, count it and warn. Estimates in `include`
         whose fits all fail are skipped, with a warning in the report.
 
     Returns
@@ -218,7 +219,7 @@ def evaluate(
     Raises
     ------
     ValueError
-        If an argument breaks a rule; the message names argument, rule and value.
+        If an argument breaks a rule. The message names argument, rule and value.
     KeyboardInterrupt
         If Ctrl-C stops it. Once a repeat of the folds is done, the attribute `report` of the
         exception has the report of the completed repeats and parts, marked as interrupted.
@@ -324,7 +325,7 @@ def evaluate(
 
 
 def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return several estimators by name; raise unless they can be compared."""
+    """Return several estimators by name. Raise unless they can be compared."""
     if len(estimators) < 2:
         raise ValueError(f"estimator must contain at least two estimators, got {len(estimators)}.")
     for name, model in estimators.items():
@@ -366,7 +367,7 @@ def request_scores(
 
 
 def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> EvaluationReport:
-    """Return the report of an estimator from its main estimate: all that is computed of it."""
+    """Return the report of an estimator from its main estimate, with all that is computed of it."""
     inputs, target, predictions = evaluation.inputs, evaluation.target, evaluation.predictions
     summary = clock.finish(_summarize, evaluation)
     metrics, baseline, rare = (summary[name] for name in ("metrics", "baseline", "rare_class"))
@@ -416,7 +417,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
 def _run_checks(
     evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
 ) -> tuple[list[CheckResult], list[Caution]]:
-    """Return the results of all checks, and the warnings: the findings, and notes on the run."""
+    """Return the results of all checks, and the warnings with notes on the run."""
     inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
     predictions, ignored = evaluation.predictions, evaluation.ignored
     units = predictions.cases
@@ -516,7 +517,7 @@ def measure_outputs(evaluation: Evaluation) -> Results:
 
 
 def note_search(model: Any, X: Any, y: Any) -> Any:
-    """Return the results of a search; None if its table lacks the scores used for selection."""
+    """Return the results of a search, or None if its table lacks the scores used for selection."""
     try:
         return read_search(model, X, y)
     except (TypeError, ValueError):
@@ -551,7 +552,7 @@ def _check_order(evaluation: Evaluation) -> list[CheckResult]:
 
 
 def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
-    """Return the columns outside X by name; each must have one value per sample."""
+    """Return the columns outside X by name. Each must have one value per sample."""
     if left_out is None:
         return {}
     if not (isinstance(left_out, Mapping) or hasattr(left_out, "columns")):
@@ -631,7 +632,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     named, loss, baseline = _name_estimates(report), report.loss, report.baseline
     figure = Figure(
         report.plot,
-        f"Estimates of one error, with {100 * report.confidence_level:g} % intervals.",
+        f"Estimates of the same error, with {100 * report.confidence_level:g} % intervals.",
         label=f"Forest plot of {len(named)} estimates of the error; the table contains the "
         "numbers.",
         height=1.1 + 0.42 * len(named),
@@ -660,7 +661,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     width = _sentences.find_width(report.answer, loss)
     least, most = (_sentences.write_amount(end, loss, width) for end in (min(values), max(values)))
     span = f"from {least} to {most}" if least != most else f"all {least}"
-    heading = f"{len(named)} estimates of one error, {span}"
+    heading = f"{len(named)} estimates of the same error, {span}"
     explained = "The main estimate is the number to report. Resubstitution is the training error, "
     explained += "usually too low, and cross_validation is one repeat of the main estimate."
     if "oob" in named:
@@ -698,8 +699,8 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
         f"Perturbation interval of the support vector machine: {100 * low:.1f} to "
         f"{100 * high:.1f} %",
         sentences=[
-            "Prefer the interval from perturbed cross-validation: the one from perturbed training, "
-            "which is the published one, requires many samples and few features."
+            "Prefer the interval from perturbed cross-validation. The published interval, from "
+            "perturbed training, requires many samples and few features."
         ],
         explains=[text],
         figures=figures,
@@ -815,7 +816,7 @@ def show_importance(report: EvaluationReport) -> Section | None:
 
 
 def show_tuning(report: EvaluationReport) -> Section | None:
-    """Return the section of the hyperparameter search: its best score, and selected settings."""
+    """Return the section with the best score and the settings of the search."""
     bias = report.tuning
     if bias is None:
         return None
@@ -868,7 +869,7 @@ class EvaluationReport(_sections.PredictionsPage):
 
     @property
     def title(self) -> str:
-        """Heading of the page: the target, if it has a name, and the size of the data."""
+        """Heading of the page, the target, if it has a name, and the size of the data."""
         target = getattr(self.out_of_fold.target.given, "name", None)
         predicted = "Evaluation report" if target is None else f"Predicting {target}"
         return f"{predicted}: {count(self.n_samples, 'sample')}"
@@ -897,7 +898,7 @@ class EvaluationReport(_sections.PredictionsPage):
         return [self.answer, *self.estimates.values()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw all estimates of the error, the main estimate first; requires matplotlib."""
+        """Draw all estimates of the error, the main estimate first, which requires matplotlib."""
         return _sections.plot_estimates(self, ax, _name_estimates(self))
 
     def list_methods(self) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """Evaluation of a clusterer at several numbers of clusters, or of one clustering, and its report.
 
-Read from top to bottom: the public function, the warnings, the verdict and the sections; the same
-for a clusterer without a number of clusters; the picture of a clustering, and the reports.
+Read from top to bottom, these are the public function, the warnings, the verdict and the sections,
+the same for a clusterer without a number of clusters, the picture of a clustering, and the reports.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ N_REFERENCES = 99
 LEVEL = 0.05
 """Level of the test of structure in the verdict."""
 ORIENTATION = (
-    "The adjusted Rand index with the known classes is for orientation only: the choice does not "
-    "use them."
+    "The adjusted Rand index with the known classes is for information only, because the choice "
+    "does not use them."
 )
 
 
@@ -97,11 +97,11 @@ def evaluate_clusterer(
     are any, and warnings if the choice should not be taken at face value.
 
     A clusterer without a number of clusters, such as DBSCAN and HDBSCAN, or of precomputed
-    distances, is evaluated as it is: number of clusters, share of noise, DBCV, internal indices of
-    the samples in clusters, the stability of each cluster in ``10 * n_repeats`` bootstrap samples,
-    agreement between halves, and a test of DBCV against data without structure. Data with fewer
-    than two clusters count as the lowest DBCV, -1. Distances have no DBCV, halves and test, which
-    need points.
+    distances, is evaluated as it is: number of clusters, fraction of noise, DBCV, internal indices
+    of the samples in clusters, the stability of each cluster in ``10 * n_repeats`` bootstrap
+    samples, agreement between halves, and a test of DBCV against data without structure. Data with
+    fewer than two clusters count as the lowest DBCV, -1. Distances have no DBCV, halves and test,
+    which need points.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def evaluate_clusterer(
         Candidates, from 2 to half the number of samples. None means 2 to 8, within this limit. It
         must be None without a number of clusters.
     labels_true : array-like of shape (n_samples,), default=None
-        Known classes, for comparison only: neither the clusterings nor the choice use them.
+        Known classes, for comparison only. Neither the clusterings nor the choice use them.
     indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
             "calinski_harabasz", "connectivity")
         Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
@@ -125,17 +125,18 @@ def evaluate_clusterer(
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
-        Parameter of the clusterer for the number of clusters; None detects it in the last step.
+        Parameter of the clusterer for the number of clusters. If None, it is detected in the last
+        step.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. It also seeds the
+        Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -144,7 +145,7 @@ def evaluate_clusterer(
     Raises
     ------
     ValueError
-        If an argument is invalid, or an index is undefined for a clustering; the message names
+        If an argument is invalid, or an index is undefined for a clustering. The message names
         argument, rule and value.
 
     See Also
@@ -156,7 +157,7 @@ def evaluate_clusterer(
     -----
     The connectivity uses 10 neighbors, or all other samples if there are fewer. For more than
     20,000 samples the internal indices are those of a random sample of 20,000. A k above a sixth
-    of the samples cannot be tested on halves; see `choose_n_clusters` for this and for the
+    of the samples cannot be tested on halves. See `choose_n_clusters` for this and for the
     assumptions of the choice.
 
     Examples
@@ -309,8 +310,8 @@ def write_warnings(
     if len(better):
         names = " and ".join(map(str, better))
         sentences.append(
-            f"Internal indices disagree: k = {names} is better than the choice, k = {tried[row]}, "
-            "on the internal indices. Compare both clusterings before you use one."
+            f"Internal indices disagree: they are better for k = {names} than for the choice, k = "
+            f"{tried[row]}. Compare both clusterings before you use one."
         )
     return sentences
 
@@ -400,10 +401,9 @@ def show_rules(report: ClusteringReport) -> Section:
     table = Table("Number of clusters by each rule.", ["rule", "k", "evidence"], rows, left=(2,))
     figure = Figure(
         report.plot,
-        f"The data were split into random halves {report.stability.replicates.shape[1]} "
-        "times; both halves were clustered, and the clusters of one half predicted from "
-        "the other. 1 is perfect agreement. Gray: data without structure, and the limit "
-        "of the rule.",
+        f"The data were split into random halves {report.stability.replicates.shape[1]} times; "
+        "both halves were clustered, and the clusters of one half predicted from the other. 1 is "
+        "perfect agreement. Gray: data without structure, and the limit of the rule.",
         label="Stability by number of clusters; see the table.",
         height=3.2,
     )
@@ -480,10 +480,10 @@ def _write_alike(values: np.ndarray) -> list[str]:
 
 FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
 PRESUMES = (
-    "The choice assumes clusters of the shape that the algorithm looks for (k-means and Ward: "
-    "round ones) and splits others. Agreement between halves alone is not evidence of "
-    "clusters, so each k is compared with the same algorithm on data without structure. The "
-    "sequential tests decide; the other rules are listed for comparison."
+    "The choice assumes clusters of the shape that the algorithm detects (round for k-means and "
+    "Ward). Such algorithms split clusters of other shapes. Agreement between halves alone is not "
+    "evidence of clusters, so each k is compared with the same algorithm on data without "
+    "structure. The sequential tests decide; the other rules are listed for comparison."
 )
 RULE_NAMES = {
     SEQUENTIAL: "sequential tests",
@@ -651,7 +651,7 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
 
 def show_numbers_as_is(report: OneClusteringReport) -> Section:
     """Return the section of the indices of the clustering."""
-    values = {"share of noise": report.noise_share, "DBCV (larger)": report.dbcv}
+    values = {"fraction of noise": report.noise_share, "DBCV (larger)": report.dbcv}
     for name, value in report.indices.items():
         up = "larger" if GREATER_IS_BETTER[name] else "smaller"
         values[f"{name.replace('_', ' ')} ({up})"] = value
@@ -682,9 +682,9 @@ class ShownClusters:
     labels : ndarray of shape (n_samples,)
         Cluster of each sample.
     components : ndarray of shape (n_samples, 2)
-        Coordinates on the first two principal components of X; for one feature the second is 0.
+        Coordinates on the first two principal components of X. For one feature the second is 0.
     shares : ndarray of shape (2,)
-        Their shares of the variance of X; nan if nothing varies.
+        Their shares of the variance of X, or nan if nothing varies.
     """
 
     labels: np.ndarray
@@ -696,7 +696,7 @@ N_COMPONENTS = 2
 
 
 def place_samples(X: Any, labels: np.ndarray | None, seed: int) -> ShownClusters | None:
-    """Return a clustering on the first two principal components; None without two clusters."""
+    """Return a clustering on the first two principal components, or None without two clusters."""
     if labels is None or len(np.unique(labels)) < 2:
         return None
     # one memory layout, because sums in another differ in the last digits
@@ -802,11 +802,11 @@ class OneClusteringReport(ClustererReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """The cluster of each sample as a data frame; requires pandas."""
+        """The cluster of each sample as a data frame, which requires pandas."""
         return make_frame({"cluster": self.labels})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the stability of each cluster; requires matplotlib."""
+        """Draw the stability of each cluster, which requires matplotlib."""
         return self.stability.plot(ax)
 
 
@@ -854,9 +854,9 @@ class ClusteringReport(ClustererReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """A column of labels for each number of clusters as a data frame; requires pandas."""
+        """A column of labels for each number of clusters as a data frame, which requires pandas."""
         return make_frame({f"k = {k}": labels for k, labels in self.partitions.items()})
 
     def plot(self, ax: Any = None) -> StabilityDisplay:
-        """Draw the stability of each number of clusters; requires matplotlib."""
+        """Draw the stability of each number of clusters, which requires matplotlib."""
         return StabilityDisplay.from_result(self.stability, ax=ax)

@@ -1,6 +1,7 @@
-"""Report of existing predictions: metrics with intervals, curves, calibration.
+"""Report of existing predictions, metrics with intervals, curves, calibration.
 
-Read from top to bottom: the public function, the comparison of several systems, and the sections.
+Read from top to bottom, these are the public function, the comparison of several systems, and the
+sections.
 """
 
 from __future__ import annotations
@@ -46,56 +47,56 @@ def evaluate_predictions(
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Report:
-    """Evaluate existing predictions: every metric with its confidence interval.
+    """Evaluate existing predictions, with every metric with its confidence interval.
 
-    For systems that are not estimators, or were trained elsewhere: the system is not retrained, and
-    the intervals are for the same system on new samples. `report.answer` is the main metric: the
-    error rate of labels, the Brier score of probabilities, the area under the ROC curve of scores,
-    the root mean squared error of numbers. It is compared with the baseline, the best constant
-    prediction on the same samples.
+    For systems that are not estimators, or were trained elsewhere. The system is not retrained, and
+    the intervals are for the same system on new samples. `report.answer` is the main metric, that
+    is, the error rate of labels, the Brier score of probabilities, the area under the ROC curve of
+    scores, the root mean squared error of numbers. It is compared with the baseline, the best
+    constant prediction on the same samples.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        True classes or numbers; with several labels per sample 0 or 1 for each label.
+        True classes or numbers, with several labels per sample 0 or 1 for each label.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
-        Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
-        Labels of 0 and 1, or -1 and 1, may stand for two classes with other names: 1 means "yes",
+        Labels, probabilities or scores of the second of two classes, or of each class, or numbers.
+        Labels of 0 and 1, or -1 and 1, may stand for two classes with other names. 1 means "yes",
         "true" or "positive" or, for other names, `pos_label`. With several labels per sample, 0 or
         1 or a probability for each label. A dict, or a data frame whose columns are not classes of
         `y_true`, contains several systems, which are compared by `compare_predictions`.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
-        Kind of the predictions. "auto": labels if all are classes of `y_true`, text, or only 0 and
-        1; numbers if `y_true` has fractions or more than 20 distinct whole numbers; otherwise
-        probabilities if they lie in [0, 1] and those of a sample add up to 1; otherwise scores.
+        Kind of the predictions. "auto" means labels if all are classes of `y_true`, text, or only 0
+        and 1, numbers if `y_true` has fractions or more than 20 distinct whole numbers, otherwise
+        probabilities if they lie in [0, 1] and those of a sample add up to 1, or otherwise scores.
     threshold : float, "youden" or dict, default=None
         Probability or score from which a sample is predicted as the second of two classes. None
-        means 0.5 for probabilities; scores then have no labels, and only their ranking is
+        means 0.5 for probabilities. Scores then have no labels, and only their ranking is
         evaluated. A number must have been chosen without these samples. "youden",
         ``{"sensitivity": 0.9}``, ``{"specificity": 0.9}`` and ``{"cost_ratio": 5}`` choose a
         threshold on them, and ``report.at_threshold`` has the values to expect on other samples,
         computed by `threshold_measures`.
     scoring : str, callable, list or dict, default=None
-        Additional metrics: names of scorers, or ``metric(y_true, predictions)``, called with the
+        Additional metrics, as names of scorers, or ``metric(y_true, predictions)``, called with the
         predictions as passed.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. The variance is computed between groups, with
         Student's t quantile.
     by : array-like of shape (n_samples,), or dict or data frame of them, default=None
-        Subgroup of each sample, or several such columns: the report has the main metric in each
+        Subgroup of each sample, or several such columns. The report has the main metric in each
         subgroup, and the differences from the rest with corrected P-values.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive.
     pos_label : int, float, bool or str, default=None
-        With two classes, the class to which probabilities or scores refer; None means the second
+        With two classes, the class to which probabilities or scores refer. None means the second
         in sorted order.
     labels : array-like of shape (n_classes,), default=None
-        Class of each column of `predictions`, or label of each column of `y_true`; None means the
+        Class of each column of `predictions`, or label of each column of `y_true`. None means the
         column names of a data frame, or the sorted classes of `y_true`.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. Only metrics in
+        Seed of the random draws. An int gives the same result in each call. Only metrics in
         `scoring` without a formula, which are bootstrapped, use them.
 
     Returns
@@ -106,7 +107,7 @@ def evaluate_predictions(
     Raises
     ------
     ValueError
-        If an argument is invalid; the message names argument, rule and value. With several labels
+        If an argument is invalid. The message names argument, rule and value. With several labels
         per sample, `scoring`, `pos_label` and choosing a threshold are not supported.
 
     See Also
@@ -295,7 +296,7 @@ def _compare_systems(
     """
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:
-        raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
+        raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}. See kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
     # the first requested metric, or that of a rare class
     requested, rare = [*_arguments.name_scorers(scoring).items()], find_rare_metric(reports)
@@ -439,7 +440,7 @@ class PredictionsReport(_sections.PredictionsPage):
         return self.metrics
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the main metric, of all samples and of each subgroup; requires matplotlib."""
+        """Draw the main metric, of all samples and of each subgroup, which requires matplotlib."""
         return _sections.plot_estimates(self, ax)
 
     def list_methods(self) -> Iterator[tuple[str, str]]:

@@ -1,9 +1,9 @@
-"""Findings about predictions: confusion matrix, hard samples, baseline, tests against chance.
+"""Findings about predictions, confusion matrix, hard samples, baseline, tests against chance.
 
-`judge` decides by one metric whether a system is better than chance. Two tests decide that: the
-interval of the difference from the baseline on the same samples (for a rare class, of the metric
-that replaces the error), and the permutation test. Both use a level of 5 %, whatever the level of
-the intervals; a permutation test with too few permutations cannot decide.
+`judge` decides by one metric whether a system is better than chance. Two tests decide that. They
+are the interval of the difference from the baseline on the same samples (for a rare class, of the
+metric that replaces the error), and the permutation test. Both use a level of 5 %, whatever the
+level of the intervals. A permutation test with too few permutations cannot decide.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, w
 ALPHA = 0.05
 """Level of the tests against chance."""
 MAX_PERFECT, MIN_PERFECT = 0.0005, 0.999
-"""Error rate that is written as 0.0 %, and share of the variance, of perfect predictions."""
+"""Error rate that is written as 0.0 %, and fraction of the variance, of perfect predictions."""
 RARE, UNEQUAL = 0.2, 0.5
 """A class is rare if it has less than a fifth of the samples and less than half of the largest
 class."""
@@ -48,7 +48,7 @@ class."""
 
 @dataclass(frozen=True, eq=False)
 class ConfusionRates(ShownAsText):
-    """Confusion matrix with intervals of the row shares.
+    """Confusion matrix with intervals of the row fractions.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class ConfusionRates(ShownAsText):
         return {"labels": list(self.labels)} | {k: v.tolist() for k, v in numbers.items()}
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each pair of classes; requires pandas."""
+        """Return a row for each pair of classes, which requires pandas."""
         k = len(self.labels)
         return make_frame(
             {
@@ -90,14 +90,14 @@ class ConfusionRates(ShownAsText):
         )
 
     def write_cell(self, row: int, column: int) -> str:
-        """Return a count, its row share and the interval of the share, on three lines."""
+        """Return a count, its row fraction and the interval of the fraction, on three lines."""
         low, high = 100 * self.low[row, column], 100 * self.high[row, column]
         share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
         return f"{self.counts[row, column]:.4g}\n{share}"
 
 
 def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
-    """Return the number or total weight of samples of each class; None for regression."""
+    """Return the number or total weight of samples of each class, or None for regression."""
     if target.classes is None:
         return None
     sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
@@ -111,7 +111,7 @@ def find_positive_class(target: Target) -> Any:
 
 
 def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
-    """Return the confusion matrix; None for regression, or without predicted labels."""
+    """Return the confusion matrix, or None for regression, or without predicted labels."""
     classes = predictions.target.classes
     if classes is None or not predictions.has_values:
         return None
@@ -153,18 +153,19 @@ class HardSamples(ShownAsText):
     truth : sequence of str
         Its label, or its number.
     prediction : sequence of str
-        Most frequent prediction; for regression the mean prediction.
+        Most frequent prediction, or for regression the mean prediction.
     wrong : ndarray of shape (n_hard,)
         Share of its predictions that are wrong, or with a rare class of its pairs with the other
-        class that are misranked; for regression the root mean squared residual
-        relative to that of all samples; for existing probabilities 1 minus that of its class.
+        class that are misranked, or for regression the root mean squared residual
+        relative to that of all samples, or for existing probabilities 1 minus that of its class.
     always : int
-        Number of samples that every model misclassified; for regression, those with residuals
+        Number of samples that every model misclassified, or for regression those with residuals
         over three times the root mean square.
     suspect : bool ndarray of shape (n_hard,)
-        Whether the label may be wrong: misclassified in every one of at least two repeats, with
-        at most 5 % such samples in total and at most half of the class, and an error of at most
-        half of that of the majority class. For regression, the large residuals if they are few.
+        Whether the label may be wrong, that is, misclassified in every one of at least two repeats,
+        with at most 5 % such samples in total and at most half of the class, and an error of at
+        most half of that of the majority class. For regression, the large residuals if they are
+        few.
     """
 
     sample: np.ndarray
@@ -183,12 +184,12 @@ class HardSamples(ShownAsText):
         return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each sample that is ever misclassified; requires pandas."""
+        """Return a row for each sample that is ever misclassified, which requires pandas."""
         return make_frame(self.to_records())
 
 
 MAX_SUSPECT = 0.05
-"""Labels are suspected if at most this share of the samples is always misclassified."""
+"""Labels are suspected if at most this fraction of the samples is always misclassified."""
 FAR = 3.0
 """Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
 
@@ -218,7 +219,7 @@ def find_hard_samples(
         suspect = np.full(len(hard), len(hard) <= MAX_SUSPECT * n)
         names = name_samples(hard, index, n)
         return HardSamples(hard, names, truth, taken, wrong[hard], len(hard), suspect)
-    # classes: the share of wrong predictions
+    # classes: the fraction of wrong predictions
     missed = np.zeros(len(row), dtype=bool)
     if predictions.has_values:
         missed = predictions.predicted != predictions.look_up(target.codes)
@@ -257,7 +258,7 @@ def find_hard_samples(
 
 
 def find_misranked(predictions: Predictions) -> np.ndarray:
-    """Return the share of misranked pairs of each sample with the other class of its test sets."""
+    """Return the fraction of pairs with the other class in which each sample is misranked."""
     n, target, row = len(predictions.target), predictions.target, predictions.row
     positive = predictions.look_up(target.codes) == target.positive_code
     score = np.asarray(predictions.class_scores)[:, target.positive_code]
@@ -284,7 +285,7 @@ def _write_apart(value: float, other: float) -> tuple[str, str]:
 
 
 def _suspect_labels(predictions: Predictions, always: np.ndarray, missed: np.ndarray) -> np.ndarray:
-    """Return the samples that may be mislabeled: few errors in classes that are mostly right."""
+    """Return the samples that may be mislabeled, in classes that are mostly right."""
     codes = predictions.target.codes
     # samples that are wrong in each of several repeats, by class
     tested = np.bincount(predictions.row, minlength=len(codes))
@@ -307,17 +308,17 @@ class Baseline:
     Attributes
     ----------
     prediction : str
-        Majority class; "the mean" or "the median"; "the class frequencies" for losses of
-        probabilities; for samples in time order also "the value before" or the value one season
+        Majority class, "the mean" or "the median", "the class frequencies" for losses of
+        probabilities, for samples in time order also "the naive forecast" or that of one season
         before, if that is better.
     error : float
         Its mean loss.
     difference : float
         Error of the estimator minus that of the baseline, on the same samples.
     low, high : float
-        Limits of the 95 % interval of the difference on new samples; nan if undefined.
+        Limits of the 95 % interval of the difference on new samples, or nan if undefined.
     verb : str
-        "always predicting", or "predicting" for an earlier value.
+        "always predicting", or "predicting with" for a naive forecast.
     """
 
     prediction: str
@@ -352,9 +353,9 @@ class RareClass:
     label : str
         The class.
     share : float
-        Its share of the samples.
+        Its fraction of the samples.
     metric : {"roc_auc", "balanced_accuracy"}
-        The area under the ROC curve if the estimator scores two classes: it does not depend on
+        The area under the ROC curve if the estimator scores two classes. It does not depend on
         the threshold, which no score may reach if a class is rare.
     chance : float
         Value of the metric if features and classes are unrelated.
@@ -376,9 +377,9 @@ def find_baseline(
 
     The constant is optimal for the tested samples themselves, weighted by how often each was
     tested, so it has a slight advantage over predictions made without seeing them. The mean of one
-    number has none: it is that of the samples that a fit does not test. For samples in time order,
-    each `earlier` baseline has a name and, for each prediction, the row of the target
-    to predict; it is used if it is better. Custom losses, and scores without predicted labels, have
+    number has none, because it is that of the samples that a fit does not test. For samples in time
+    order, each `earlier` baseline has a name and, for each prediction, the row of the target
+    to predict. It is used if it is better. Custom losses, and scores without predicted labels, have
     no baseline.
     """
     if not predictions.has_values:
@@ -416,7 +417,7 @@ def find_baseline(
     baselines = [(constant, losses, Baseline.verb)]
     for before_name, before in earlier:
         before_losses = LOSSES[name](predictions.look_up(targets), targets[before])
-        baselines.append((before_name, before_losses, "predicting"))
+        baselines.append((before_name, before_losses, "predicting with"))
     # the difference from the best of them
     best = min(baselines, key=lambda row: float(weight @ row[1]))
     spread = sample.measure_spread(middle) if best[0] == "the mean" else (np.inf, 0.0)
@@ -442,7 +443,7 @@ def compare_within_classes(
     """Return a constant baseline with the interval of the difference from it.
 
     At the class frequencies of these samples the error of a constant is known, so only the losses
-    within the classes vary. The interval is that of the error, shortened by the share of the
+    within the classes vary. The interval is that of the error, shortened by the fraction of the
     standard error within classes. If the interval of the error excludes the baseline, that of the
     difference therefore excludes 0. Error rates within classes have Agresti and Caffo's variance,
     with one error and one success added, because a small class may have no errors.
@@ -505,7 +506,7 @@ def find_rare_class(
 ) -> RareClass | None:
     """Return the rarest class if it is rare, with the metric that is used instead of the error.
 
-    `metrics` are those of out-of-fold predictions. A class without samples is not rare: a system
+    `metrics` are those of out-of-fold predictions. A class without samples is not rare. A system
     may predict it, but it has no metrics.
     """
     sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
@@ -525,7 +526,7 @@ def choose_chance_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[st
     """Return the metric that detects a relation where the error rate may not, and its chance value.
 
     It is the area under the ROC curve or, if it is undefined or has no interval because the scores
-    are constant, the balanced accuracy; "" if both are undefined.
+    are constant, the balanced accuracy, or "" if both are undefined.
     """
     # metrics with an interval are preferred
     candidates = {"roc_auc": 0.5, "balanced_accuracy": 1 / n_classes}
@@ -580,7 +581,7 @@ def judge_permutation(test: Test | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 
     It is "shown" or "denied" if the test stopped, because more permutations would not change the
-    decision, or if the Monte Carlo interval of P lies on one side of 5 %; and "powerless" if even
+    decision, or if the Monte Carlo interval of P lies on one side of 5 %. It is "powerless" if even
     the smallest possible P is above it.
     """
     if test is None:
@@ -611,12 +612,12 @@ class Judgment(NamedTuple):
     Attributes
     ----------
     relation : {"better", "worse", "same", "open", "untested"}
-        "open" means no evidence: the interval includes the reference.
+        "open" means no evidence, because the interval includes the reference.
     metric : str
-        Name of the metric that decides; "" for the main estimate.
+        Name of the metric that decides, or "" for the main estimate.
     reference : str
-        What the system is compared with: "always predicting 1", "chance", "shuffled labels"; "" if
-        nothing is.
+        What the system is compared with, such as "always predicting 1", "chance", "shuffled
+        labels", or "" if nothing is.
     at : float
         The value of the metric for this reference, nan without one.
     permutation : {"", "shown", "denied", "undecided", "powerless"}

@@ -1,8 +1,8 @@
 """Sections of a report, and the page that shows them.
 
-A section is data: sentences, tables of values, and figures that are drawn for a page. The text has
-the sentences and the first rows of the tables, a page has everything. Figures are inline SVG that
-uses the colors of the page and unique ids.
+A section is data, that is, sentences, tables of values, and figures that are drawn for a page. The
+text has the sentences and the first rows of the tables, a page has everything. Figures are inline
+SVG that uses the colors of the page and unique ids.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def join_words(words: Sequence[str], last: str) -> str:
 class Caution(str):
     """Warning of a report, with the code of the check that raised it.
 
-    It is a string: a title, a colon, evidence and advice. The page "Warnings" of the user guide has
-    a section for each code.
+    It is a string of a title, a colon, evidence and advice. The page "Warnings" of the user guide
+    has a section for each code.
 
     Attributes
     ----------
     code : str
         Code of the check, such as "copies".
     headline : str
-        If the error must not be reported: the reason, as a short clause for the first sentence of
+        If the error must not be reported, the reason, as a short clause for the first sentence of
         a report. Otherwise empty.
     lead : str
         Sentence that opens the verdict instead of a comparison with the baseline, without its
@@ -66,7 +66,7 @@ class Caution(str):
 
     @property
     def severity(self) -> str:
-        """Whether the error must not be reported: "serious", else "note"."""
+        """Whether the error must not be reported, as "serious", else "note"."""
         return "serious" if self.headline else "note"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
@@ -74,7 +74,7 @@ class Caution(str):
         return self.code, str(self), self.headline, self.lead
 
     def to_result(self) -> CheckResult:
-        """Return the outcome of the check that raised it: its title, first sentence and advice."""
+        """Return the outcome of the check that raised it, its title, first sentence and advice."""
         title, _, text = self.partition(": ") if ": " in self else (self.code, "", str(self))
         evidence, _, advice = text.partition(". ")
         return CheckResult(self.code, title, self.severity, evidence.removesuffix("."), advice)
@@ -97,11 +97,11 @@ class CheckResult:
     outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
         Notes and serious outcomes are findings, and warnings.
     evidence : str
-        What was found, or why the check was not run: a clause without a period.
+        What was found, or why the check was not run, as a clause without a period.
     advice : str
         Full sentences.
     lead : str
-        First sentence of a verdict that a note changes, without its period; otherwise empty.
+        First sentence of a verdict that a note changes, without its period, otherwise empty.
     """
 
     code: str
@@ -112,7 +112,7 @@ class CheckResult:
     lead: str = ""
 
     def to_caution(self) -> Caution:
-        """Return a finding as a warning; the evidence of a serious one is its headline."""
+        """Return a finding as a warning. The evidence of a serious one is its headline."""
         evidence = self.evidence[0].upper() + self.evidence[1:]
         headline = self.evidence if self.outcome == "serious" else ""
         return Caution(self.code, f"{self.title}: {evidence}. {self.advice}", headline, self.lead)
@@ -124,7 +124,7 @@ Cell = str | float | ConfidenceInterval
 
 @dataclass(frozen=True)
 class Figure:
-    """Figure of a page: drawing function, caption, and a description for screen readers.
+    """Figure of a page, with drawing function, caption, and a description for screen readers.
 
     ``draw(ax=...)`` draws on one axes, or on `n_panels` of them, of this height in inches.
     """
@@ -139,7 +139,7 @@ class Figure:
     def drawn(self) -> tuple[str, str]:
         """Return the drawing as SVG, and its caption.
 
-        A drawing that fails does not discard the results: its caption has the error.
+        A drawing that fails does not discard the results. Its caption has the error.
         """
         try:
             svg = draw_svg(self.draw, self.label, self.height, self.n_panels)
@@ -150,7 +150,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells below the names of the columns; the first cell of each row is its header.
+    """Rows of cells below the names of the columns. The first cell of each row is its header.
 
     A page shows the note of a header, prints the `quoted` rows in bold, places tables that are
     `beside` next to the verdict if there is room, folds rows after the first `n_on_page`, and
@@ -200,7 +200,7 @@ class Table:
 
 
 def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
-    """Return a cell as text; `write` formats the limits of an interval."""
+    """Return a cell as text. `write` formats the limits of an interval."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, ConfidenceInterval):

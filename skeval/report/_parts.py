@@ -1,7 +1,7 @@
 """Parts of an evaluation.
 
 `choose_folds` chooses the folds, fewer of them if time is limited. `estimate_mains` computes the
-main estimates. `PARTS` lists what `evaluate` computes besides: how, for which data, by how many
+main estimates. `PARTS` lists what `evaluate` computes besides, how, for which data, by how many
 fits, and whether ``include="auto"`` runs it. `run_parts` goes through this list once. A time limit
 and Ctrl-C are conditions in its loop, and finished parts are kept.
 """
@@ -54,7 +54,7 @@ INTERRUPTED = "interrupted"
 SETTLED = "the interval already excludes chance"
 ON_REQUEST = "on request"
 N_BOOTSTRAPS, N_PERTURBATIONS = 200, 500
-"""Numbers of resamples; `bootstrap_error` and `PerturbationResamplingSVC` have options for them."""
+"""Numbers of resamples. `bootstrap_error` and `PerturbationResamplingSVC` have options for them."""
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
@@ -70,7 +70,7 @@ class Clock:
     Parameters
     ----------
     budget : float or None
-        Time limit in seconds; None means no limit.
+        Time limit in seconds. None means no limit.
 
     Attributes
     ----------
@@ -104,11 +104,11 @@ class Clock:
         return n_fits * self.seconds_per_fit <= self.left
 
     def stop(self, where: str) -> None:
-        """Record an interrupt; no further parts are started."""
+        """Record an interrupt. No further parts are started."""
         self.stopped = self.stopped or where
 
     def finish(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the result of a function of finished fits; run it again after an interrupt."""
+        """Return the result of a function of finished fits. Run it again after an interrupt."""
         try:
             return function(*args)
         except KeyboardInterrupt:
@@ -118,7 +118,7 @@ class Clock:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """One estimator to evaluate: its validated arguments."""
+    """One estimator to evaluate, with its validated arguments."""
 
     runner: Runner
     request: FitRequest
@@ -150,9 +150,9 @@ class PlannedTask(Task):
 
     splitter: Any
     design: _interval_methods.RepeatedFolds
-    """Folds of the main estimate: repeated draws, or the folds passed."""
+    """Folds of the main estimate, either repeated draws, or the folds passed."""
     folds: Any
-    """Folds of cross-validation, perturbation and selection: the first repeat of the design."""
+    """Folds of cross-validation, perturbation and selection, the first repeat of the design."""
     ordered: bool
     """Whether the folds keep the order of the samples, which then cannot be exchanged."""
 
@@ -164,7 +164,7 @@ class Evaluation(PlannedTask):
     estimate: Estimate
     predictions: Predictions
     outputs: Sequence[FitOutput | None]
-    """Output of each fit, in the order of the design; None if the fit failed."""
+    """Output of each fit, in the order of the design, or None if the fit failed."""
 
     @property
     def strict(self) -> Runner:
@@ -183,7 +183,7 @@ class JudgedEvaluation(Evaluation):
 
 
 def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[Caution]) -> PlannedTask:
-    """Return a task with its folds: all repeats, and those of the first one."""
+    """Return a task with its folds, with all repeats, and those of the first one."""
     drawn = cv is None or isinstance(cv, Integral)
     design = _interval_methods.plan_repeats(
         task.inputs, root_seed(task.seed), cv=cv if drawn else splitter
@@ -250,11 +250,11 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
 MIN_SAMPLES = 10_000
 """Fits to fewer samples are not timed beforehand."""
 MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
-"""Number of samples of the first timed fit; timing ends at these shares of samples and budget."""
+"""Number of samples of the first timed fit. Timing ends at these shares of samples and budget."""
 GROWTH = 4
 """Ratio of the numbers of samples of two timed fits."""
 MAX_ANSWER_SHARE = 0.5
-"""Maximum share of the remaining time for the fits of the main estimate."""
+"""Maximum fraction of the remaining time for the fits of the main estimate."""
 SECONDS_PER_SAMPLE = 5e-6
 """Time of the metrics of one repeat, per sample."""
 TEST_SHARE = 0.2
@@ -263,7 +263,7 @@ TEST_SHARE = 0.2
 def choose_folds_in_time(
     every_inputs: Sequence[Inputs], seconds: float, seed: int
 ) -> tuple[Any, list[Caution]]:
-    """Return folds whose fits take about half of the time, and a note; None for the default folds.
+    """Return folds that take half of the time, and a note, or None for the default folds.
 
     That is up to five folds, or a single hold-out of a fifth of the samples or groups. All
     estimators are fitted on the same folds.
@@ -292,8 +292,7 @@ def choose_folds_in_time(
     of_all = "of each estimator " if len(every_inputs) > 1 else ""
     text = (
         f"Few folds: one fit {of_all}takes about {fit:.2g} seconds, so the budget allows {chosen} "
-        f"instead of {plans.FOLDS_OF_LARGE} folds. Increase the budget for a more precise "
-        "estimate."
+        f"instead of {plans.FOLDS_OF_LARGE} folds. Increase the budget for a more precise estimate."
     )
     return cv, [Caution("few-folds", text)]
 
@@ -333,7 +332,7 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 
 
 def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, Evaluation]:
-    """Return the evaluations of tasks: their main estimates and out-of-fold predictions.
+    """Return the evaluations of tasks, with their main estimates and out-of-fold predictions.
 
     The folds are repeated until no estimator needs more, or the time is over. After an interrupt
     the repeats that all completed are used, if there are any.
@@ -397,12 +396,12 @@ def _write_estimate(
 
 
 def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the baselines that predict an earlier target: a name, and the row of each target.
+    """Yield the baselines that predict an earlier target, with a name, and the row of each target.
 
-    "The value before" is the target at the lag between the last training sample and the first test
-    sample. It may be in the same test set, because features may contain it. The season is estimated
-    for each model from the targets up to its last training sample, and the baseline is taken from
-    the last season up to that sample. Without a season, it is the last training target.
+    "The naive forecast" is the target at the lag between the last training sample and the first
+    test sample. It may be in the same test set, because features may contain it. The season is
+    estimated for each model from the targets up to its last training sample, and the baseline is
+    taken from the last season up to that sample. Without a season, it is the last training target.
     """
     design, target, predictions = evaluation.design, evaluation.target, evaluation.predictions
     if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
@@ -411,7 +410,7 @@ def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
     last = np.array([train.max() for train, _ in design.splits])
     last_row = last[predictions.fit]
     lag = int(np.min(predictions.row - last_row))
-    name = "the value before" if lag == 1 else f"the value {lag} samples before"
+    name = "the naive forecast" + f" (lag {lag})" * (lag > 1)
     yield name, predictions.row - lag
     # the target one season before
     y = target.y if target.classes is None else np.eye(len(target.classes))[target.codes]
@@ -419,7 +418,7 @@ def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
     seasons = np.array([find_season(values[: end + 1]) for end in last])
     if seasons[-1] > 1:
         season = seasons[predictions.fit]
-        named = f"the value one season ({seasons[-1]} samples) before"
+        named = f"the seasonal naive forecast (lag {seasons[-1]})"
         yield named, predictions.row - season * -((last_row - predictions.row) // season)
 
 
@@ -597,7 +596,7 @@ def _refuse_order(evaluation: Evaluation) -> str:
 def _refuse_permutations(evaluation: Evaluation) -> str:
     """Return why labels must not be shuffled, which breaks up sampling units."""
     if evaluation.predictions.cases.kind is UnitKind.FOLD:
-        return "the folds of cv may keep samples together; pass groups"
+        return "the folds of cv may keep samples together. Pass groups"
     return _refuse_order(evaluation)
 
 
@@ -680,7 +679,7 @@ PARTS = {
         only_in_doubt=True,
     ),
 }
-"""Parts by name; the estimates come first, from the most optimistic to the most conservative."""
+"""Parts by name. The estimates come first, from the most optimistic to the most conservative."""
 
 
 class Finished(NamedTuple):

@@ -1,4 +1,4 @@
-"""Reports of all kinds: their results in the order of the page, and how to repeat the run.
+"""Reports of all kinds, their results in the order of the page, and how to repeat the run.
 
 A kind of report is a dataclass with its results as fields, and functions that write its sections.
 `Report` turns them into text, a page, JSON and data frames.
@@ -54,12 +54,12 @@ class Report(Mapping[str, Any]):
     Attributes
     ----------
     warnings : tuple of str
-        Warnings to read before reporting a number; each warning of an evaluation has a `code`.
+        Warnings to read before reporting a number. Each warning of an evaluation has a `code`.
     checks : tuple of CheckResult
         Of an estimator: the result of every check, with its `code`, `title` and `outcome`
         ("passed", "note", "serious", "not applicable", "not run" or "ignored").
     seed : int
-        Seed of all random steps: ``random_state=seed`` repeats the evaluation.
+        Seed of all random steps. ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
         Other arguments of the call, as source text.
     versions : dict of str to str
@@ -69,7 +69,7 @@ class Report(Mapping[str, Any]):
     date : str
         Date of the report.
     answer : Estimate, Comparison or NClustersChoice
-        The main estimate, which is the number to report; for several systems their comparison,
+        The main estimate, which is the number to report, for several systems their comparison,
         for a clusterer the choice of the number of clusters.
     estimates : dict of Estimate
         Of an estimator: other estimates of its error, from the most optimistic to the most
@@ -77,18 +77,18 @@ class Report(Mapping[str, Any]):
         several systems: the main estimate of each. Of a clusterer: the choice by each rule.
     metrics : dict of Estimate
         Metrics of the predictions, for all samples and for each class or output, and those in
-        `scoring`; of several systems a dict for each. Of a clusterer the `ClusteringComparison` of
+        `scoring`, for several systems a dict for each. Of a clusterer the `ClusteringComparison` of
         its internal indices.
     confusion : ConfusionRates or None
         Confusion matrix with intervals of its rates.
     hard_samples : HardSamples
-        Samples with the worst predictions; of an estimator out of fold. None for several outputs.
+        Samples with the worst predictions, for an estimator out of fold. None for several outputs.
     subgroups : dict of Estimate, or None
         Main estimate, or metric of a rare class, in each subgroup of `by`. Its attribute
         `less_the_rest` has the differences from all other samples.
     baseline : Baseline or None
-        Best constant prediction, with the difference from it on the same samples; None for scores
-        and custom losses.
+        Best constant prediction, with the difference from it on the same samples, or None for
+        scores and custom losses.
     rare_class : RareClass or None
         Rarest class, if it is rare, with the metric that is used instead of the error.
     never_predicted : tuple of str
@@ -101,9 +101,9 @@ class Report(Mapping[str, Any]):
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples, n_groups, n_features : int or None
-        Size of the data; None without groups, and if samples are not rows of a table.
+        Size of the data, or None without groups, and if samples are not rows of a table.
     class_sizes : dict or None
-        Number of samples of each class or label; None for numbers.
+        Number of samples of each class or label, or None for numbers.
     estimator, estimator_name, clusterer : str
         The estimator or clusterer, as source text; the classes of its steps.
     feature_names : tuple of str or None
@@ -124,13 +124,13 @@ class Report(Mapping[str, Any]):
     omitted : dict of str to str
         Of an estimator: parts that were not run, with the reason.
     kind, positive, threshold : str, object, float or None
-        Of predictions: "labels", "probabilities", "scores" or "numbers"; the class to which
-        probabilities or scores of two classes refer; value from which a sample is predicted as
+        Of predictions: "labels", "probabilities", "scores" or "numbers", the class to which
+        probabilities or scores of two classes refer, value from which a sample is predicted as
         positive.
     calibration, at_threshold : dict of Estimate, or None
         Of predictions: results of `calibration_measures` and `threshold_measures`.
     reports, comparison : dict of Report, Comparison or None
-        Of several systems: a report for each, and all pairs on the same test sets or samples;
+        Of several systems: a report for each, and all pairs on the same test sets or samples.
         `comparison` is None if fits failed or there is a single test set.
     deciding : str
         Of several systems: the metric that is compared, the first one in `scoring` or that of a
@@ -205,18 +205,18 @@ class Report(Mapping[str, Any]):
 
     @property
     def predictions(self) -> DataFrame:
-        """Return one row for each prediction as a data frame; requires pandas.
+        """Return one row for each prediction as a data frame, which requires pandas.
 
-        Columns: sample (row of X), repeat, fold, truth, prediction. Classifiers with scores add
+        Columns are sample (row of X), repeat, fold, truth, prediction. Classifiers with scores add
         "score_<class>" (decision value, or probability) of the positive of two classes, or of each
-        of more classes. Several systems have their name in the column "name"; a clusterer has a
+        of more classes. Several systems have their name in the column "name". A clusterer has a
         column of labels for each number of clusters.
         """
         raise NotImplementedError
 
     @property
     def verdict(self) -> str:
-        """The result in a few sentences; the first one is the headline of the page."""
+        """The result in a few sentences. The first one is the headline of the page."""
         return " ".join(self._write_verdict())
 
     @property
@@ -242,14 +242,14 @@ class Report(Mapping[str, Any]):
         return [before, *([noted] if notes else []), *sections]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimates with their intervals; requires matplotlib.
+        """Draw the estimates with their intervals, which requires matplotlib.
 
         A clusterer is drawn by the stability of each number of clusters.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on; None creates a figure.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -300,7 +300,7 @@ class Report(Mapping[str, Any]):
         return results | {self.MAIN_TABLE[0]: self._list_rows()}
 
     def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return a part of the report as a data frame; requires pandas.
+        """Return a part of the report as a data frame, which requires pandas.
 
         Parameters
         ----------
@@ -336,14 +336,14 @@ class Report(Mapping[str, Any]):
         return frame.set_index(row_name) if part == main and len(frame) > 0 else frame
 
     def to_latex(self, part: str | None = None, **options: Any) -> str:
-        """Return names, estimates and intervals as a LaTeX table; requires pandas and jinja2.
+        """Return names, estimates and intervals as a LaTeX table, which requires pandas and jinja2.
 
         Parameters
         ----------
         part : str, default=None
             As in `to_frame`.
         **options : dict
-            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`;
+            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`.
             `columns` selects columns of `to_frame` instead.
 
         Returns
@@ -355,7 +355,7 @@ class Report(Mapping[str, Any]):
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references.
 
-        Each sentence describes a step of this evaluation; for several systems a second paragraph
+        Each sentence describes a step of this evaluation. For several systems a second paragraph
         describes the comparison.
 
         Returns
@@ -376,7 +376,7 @@ class Report(Mapping[str, Any]):
         """Return `to_dict` as JSON, and write it to a file if a path is passed.
 
         JSON does not support infinity and nan. Infinity, such as Dunn's index of clusters of equal
-        points, is written as the string "Infinity" or "-Infinity", which `float` reads; nan is
+        points, is written as the string "Infinity" or "-Infinity", which `float` reads. A nan is
         written as null.
 
         Parameters
@@ -441,9 +441,9 @@ class Report(Mapping[str, Any]):
         title : str, default=None
             Heading of the page, for example the name of the data.
         command : str, default=None
-            Command line that reproduces the report; shown instead of the program in `call`.
+            Command line that reproduces the report, shown instead of the program in `call`.
         notes : sequence of str, default=()
-            Further notes, such as columns of a file that were left out; shown after the
+            Further notes, such as columns of a file that were left out, shown after the
             warnings.
 
         Returns
@@ -547,7 +547,7 @@ def recorded(function: FunctionT) -> FunctionT:
 
 
 def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
-    """Return a report with the call that repeats it; each of several systems has a call."""
+    """Return a report with the call that repeats it. Each of several systems has a call."""
     run = describe_run(function, arguments, report.seed)
     if not hasattr(report, "reports"):
         return replace(report, **run)
@@ -660,7 +660,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def describe_kind(value: Any) -> str:
-    """Describe a value without source text: its type and, if it has one, its size."""
+    """Describe a value without source text, its type and, if it has one, its size."""
     name = type(value).__name__
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):

@@ -1,4 +1,4 @@
-"""Sections on scored predictions: metrics, curves, confusion, subgroups, the worst samples.
+"""Sections on scored predictions, metrics, curves, confusion, subgroups, the worst samples.
 
 Each function takes a report and returns a section, or None if the report has nothing to show. The
 predictions are out of fold (of an estimator), or existing ones (of a system).
@@ -42,24 +42,24 @@ from skeval.utils._text import (
 )
 
 MAX_CLASSES = 6
-"""Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
+"""Maximum number of classes of a confusion matrix beside the verdict. Larger ones get their own
 table."""
 MANY_CLASSES, WORST = 30, 15
 """Maximum number of classes whose metrics and confusions are all shown, and how many of more."""
 MAX_METRICS, MAX_ROWS, FIRST_ROWS, MAX_DRAWN = 12, 20, 5, 30
-"""Maximum number of metrics in the text; maximum number of settings, samples and features on a
-page, and the number of them that is visible without unfolding; maximum number of drawn rows."""
+"""Maximum number of metrics in the text, maximum number of settings, samples and features on a
+page, and the number of them that is visible without unfolding, maximum number of drawn rows."""
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
-"""Metrics in order of preference; the first available one heads the section."""
+"""Metrics in order of preference. The first available one heads the section."""
 SQUARES = ("mean squared error", "root mean squared error")
 N_RESAMPLES = 200
-"""Resamples for the bands of curves; more would not change the drawing visibly."""
+"""Resamples for the bands of curves. More would not change the drawing visibly."""
 MAX_POINTS = 2000
 """Maximum number of samples in a plot of residuals or clusters."""
 
 
 def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
-    """Return value, standard error and interval; a mean squared error is replaced by its root."""
+    """Return value, standard error and interval. A mean squared error is replaced by its root."""
     value, spread, interval = estimate.value, estimate.standard_error, estimate.interval
     if not np.isfinite(interval.high):  # the error is unknown, as in a single block of time
         interval = replace(interval, low=np.nan, high=np.nan)
@@ -222,7 +222,7 @@ def describe_classes(report: ScoredReport) -> str:
 
 
 def show_metrics(report: ScoredReport) -> Section:
-    """Return the section with every metric and its interval; of numbers with the residuals."""
+    """Return the section with every metric and its interval, and with residuals."""
     metrics, numbers = find_main_metrics(report), report.class_sizes is None
     labels = {name: _sentences.name_metric(name) for name in metrics}
     if report.out_of_fold.target.outputs:
@@ -291,7 +291,7 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
 
 
 def _tabulate_confusion(report: ScoredReport) -> list[Table]:
-    """Return the confusion matrix: counts, and row shares with their intervals."""
+    """Return the confusion matrix, with counts, and row fractions with their intervals."""
     confusion = report.confusion
     if confusion is None:
         return []
@@ -301,7 +301,7 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
     rows = [(confusion.labels[row], *(confusion.write_cell(row, j) for j in k)) for row in k]
     counted = ", on average over the repeats" * (len(report.out_of_fold.repeats) > 1)
     caption = (
-        f"True classes (rows) and predicted classes (columns){counted}; share of the row, "
+        f"True classes (rows) and predicted classes (columns){counted}. Fractions of the row, "
         f"{write_level(report)}."
     )
     # the matrix stands beside the verdict if it is small
@@ -328,9 +328,9 @@ def _list_confusions(report: ScoredReport) -> Table:
         for row, column in zip(*np.unravel_index(order, errors.shape), strict=True)
         if errors[row, column] > 0
     ]
-    caption = f"The {len(rows)} most frequent confusions of {len(names)} classes; share of the "
-    caption += 'true class; report.to_frame("confusion") has all.'
-    head = ["class", "predicted as", "samples", "share", f"{write_level(report)} in %"]
+    caption = f"The {len(rows)} most frequent confusions of {len(names)} classes, as fractions "
+    caption += 'of the true class. report.to_frame("confusion") has all.'
+    head = ["class", "predicted as", "samples", "fraction", f"{write_level(report)} in %"]
     return Table(caption, head, rows, n_in_text=0, left=(0, 1))
 
 
@@ -560,7 +560,7 @@ def tabulate_samples(
     head: Iterable[str],
     last: tuple[str, Callable[[float], str]] | None,
 ) -> Table:
-    """Return a table of the worst predictions; `last` names and writes the last column."""
+    """Return a table of the worst predictions. `last` names and writes the last column."""
     rows: list[Any] = []
     for row in hard.to_records()[:MAX_ROWS]:
         cells = row["name"], row["truth"], row["prediction"]
@@ -584,7 +584,7 @@ class PredictionsPage(ScoredReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """One row for each prediction as a data frame; requires pandas."""
+        """One row for each prediction as a data frame, which requires pandas."""
         return frame_predictions(self)
 
     def to_methods(self) -> str:

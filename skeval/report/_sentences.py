@@ -1,8 +1,8 @@
-"""Sentences of reports: the verdict first, then the parts.
+"""Sentences of reports, the verdict first, then the parts.
 
-The first sentence of a verdict is the headline: the main estimate with its interval, and its
-relation to the baseline by the metric that decides, as `judge` found it; or "Do not report" if a
-check found a serious problem. No other function writes whether a system is better than chance.
+The first sentence of a verdict is the headline, that is, the main estimate with its interval, and
+its relation to the baseline by the metric that decides, as `judge` found it, or "Do not report" if
+a check found a serious problem. No other function writes whether a system is better than chance.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def count_units(cases: SamplingUnits) -> str:
 
 
 def name_metric(metric: str, *, short: bool = False) -> str:
-    """Return the display name of a metric; without its explanation if it is short."""
+    """Return the display name of a metric, without its explanation if it is short."""
     name = REPORTED[metric].label if metric in REPORTED else metric
     return name.split(" (")[0] if short else name
 
 
 def write_metric(name: str, estimate: Estimate) -> str:
-    """Return a metric with its interval as a heading: Brier score 0.13 (95 % CI 0.11 to 0.15)."""
+    """Return a heading such as "Brier score 0.13 (95 % CI 0.11 to 0.15)"."""
     value, low, high = write_with_ends(estimate, estimate.value)
     label = name_metric(name, short=True)
     ends = f"{100 * estimate.confidence_level:g} % CI {low} to {high}"
@@ -86,7 +86,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
     if grave := list_grave(report.warnings):
         sentences = [f"Do not report this error: {'; '.join(grave)}.", error]
         sentences += [f"The model never predicts {never}."] if never else []
-        return [*sentences, "With this problem we cannot say whether the model beats chance."]
+        return [*sentences, "With this problem, it is unknown whether the model beats chance."]
     # so does a feature that may give the target away
     if lead := next((one.lead for one in report.warnings if getattr(one, "lead", "")), ""):
         return [f"{lead}.", error]
@@ -116,7 +116,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
         start = f"{amount}: better than chance by the {shown}, but "
-        start += "not shown to be " if finding.against == "open" else "not "
+        start += "not significantly " if finding.against == "open" else "not "
         start += f"better than {baseline} ({given})"
     else:
         details = [*_write_second_metric(report, finding), *details]
@@ -173,7 +173,7 @@ SECOND = {"squared": "r2", "absolute": "r2", "brier": "roc_auc", "zero_one": "ro
 
 
 def _write_with_interval(report: ScoredReport, name: str) -> str:
-    """Return a metric with its 95 % interval: area under the ROC curve 0.91 (95 % CI ...)."""
+    """Return a text such as "area under the ROC curve 0.91 (95 % CI ...)"."""
     estimate = report.metrics[name]
     low, high = estimate.confidence_interval(1 - ALPHA)
     ends = f" (95 % CI {low:.2f} to {high:.2f})" * bool(np.isfinite(low))
@@ -218,13 +218,13 @@ def write_main(report: ScoredReport) -> str:
 
 
 def find_unit(report: ScoredReport) -> str:
-    """Return the loss in whose unit the main estimate is written: "zero_one" for a share."""
+    """Return the loss in whose unit the main estimate is written, "zero_one" for a fraction."""
     if report.answer.name in SHARES:
         return "zero_one"
     return "squared" if report.answer.loss == "squared" and report.loss == "squared" else ""
 
 
-SHARES = ("error rate", "share of wrong labels")
+SHARES = ("error rate", "Hamming loss")
 """Quantities that are written in percent."""
 
 
@@ -235,7 +235,7 @@ def name_error(loss: str) -> str:
 
 
 def write_amount(value: float, loss: str, width: float = np.nan) -> str:
-    """Return a mean loss as text: a rate in percent, the root of a squared error.
+    """Return a mean loss as text, a rate in percent, the root of a squared error.
 
     The `width` of its interval sets the number of decimals.
     """
@@ -258,7 +258,7 @@ def find_width(estimate: Estimate, loss: str) -> float:
 
 
 def write_interval(estimate: Estimate, loss: str) -> str:
-    """Return a mean loss with its interval: 2.8 % (95 % CI 1.6 to 4.5 %)."""
+    """Return a mean loss with its interval, such as 2.8 % (95 % CI 1.6 to 4.5 %)."""
     interval = estimate.interval
     value, low, high = (
         write_amount(number, loss, find_width(estimate, loss))
@@ -281,14 +281,14 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 
 BASELINE_TITLES = {
     "same": "Same as the baseline: ",
-    "open": "Not shown to beat the baseline: ",
+    "open": "Not significantly better than the baseline: ",
     "worse": "Worse than the baseline: ",
     "untested": "Not compared with the baseline: ",
 }
 
 
 def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
-    """Compare the error with the baseline; unless it is better, begin with a warning title.
+    """Compare the error with the baseline. Unless it is better, begin with a warning title.
 
     `metric` is the name of the error, if it does not follow from the loss.
     """
@@ -364,8 +364,8 @@ def write_single_group(label: str) -> str:
 def write_given_folds(n_units: int) -> str:
     """Describe the sampling units if the folds are used as they are."""
     return (
-        "Given folds: the folds in cv= are used as they are, and samples that no test set "
-        f"separates count as one sampling unit ({n_units} units). The permutation test was not "
+        "Given folds: the folds in cv= are used as they are. Samples that are always in the same "
+        f"test sets count as one sampling unit ({n_units} units). The permutation test was not "
         "run. If samples belong together, pass groups=; if not, pass a number or a splitter with "
         "shuffle=True, which gives a shorter interval."
     )
@@ -390,13 +390,12 @@ def write_interruption(where: str) -> str:
 
 
 def write_permutation(test: Test, predictions: Predictions) -> str:
-    """Return the result of the permutation test; with groups, also which labels were permuted."""
+    """Return the result of the permutation test, and with groups which labels were permuted."""
     early = test.stopped and test.pvalue > ALPHA  # its value is imprecise
     chance = f"P > {ALPHA:g} (stopped early)" if early else say_pvalue(test.pvalue)
     result = (
-        f"{chance}: {test.n_exceedances} of "
-        f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "
-        "least as well as on the true labels."
+        f"{chance}: {test.n_exceedances} of {count(test.n_resamples, 'run')} of the whole "
+        "procedure on shuffled labels scored at least as well as on the true labels."
     )
     if not test.exchanged:
         return result

@@ -1,4 +1,4 @@
-"""Warnings of a report besides those about the table: predictions, estimates, and the model."""
+"""Warnings of a report besides those about the table, predictions, estimates, and the model."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ OF_MODELS = {
     "two-answers": "Two estimates disagree",
     "wide": "Wide interval",
 }
-"""Title of each check besides those of the table by its code: of one output, several, and any."""
+"""Title of each check besides those of the table by its code, of one output, several, and any."""
 
 
 def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
-    """Return the codes of ignored checks; raise if one is unknown, or an own check is none."""
+    """Return the codes of ignored checks. Raise if one is unknown, or an own check is none."""
     if not isinstance(own_checks, list | tuple) or not all(map(callable, own_checks)):
         raise TypeError(f"checks must be a list of functions of (X, y), got {own_checks!r}.")
     if not isinstance(ignore, str | list | tuple | set | frozenset):
@@ -116,8 +116,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
     if undefined:
         text = (
-            f"Undefined metrics: {', '.join(undefined)}. This happens if a class is never "
-            "predicted, or if no test set contains both classes."
+            f"Undefined metrics: {', '.join(undefined)}. A class is never predicted, or no test "
+            "set contains both classes."
         )
         yield Caution("undefined", text)
     # metrics without an interval
@@ -128,8 +128,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     ]
     if unknown:
         text = (
-            f"Metrics without intervals: {', '.join(unknown)}; the values that they are computed "
-            "from do not vary, or the intervals would be too wide to be useful."
+            f"Metrics without intervals: {', '.join(unknown)}; their values do not vary, or the "
+            "intervals would be too wide to be useful."
         )
         yield Caution("undefined", text)
 
@@ -284,8 +284,8 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
     if absent := list(map(str, target.classes[sizes == 0])):
         yield Caution(
             "undefined",
-            f"Classes without samples: {list_few(absent, 5)} are predicted but never true. "
-            "Their recall is undefined and left out of macro averages; their F1 counts as 0.",
+            f"Classes without samples: {list_few(absent, 5)} are predicted but never true. Their "
+            "recall is undefined and left out of macro averages, and their F1 counts as 0.",
         )
     few = [
         f"{label} ({size})"
@@ -354,7 +354,7 @@ def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator
 
 WIDE_INTERVAL = 0.2
 TWO_ANSWERS = 3.0
-"""Standard errors of the headline between two estimates of the same error; for false alarms see
+"""Standard errors of the headline between two estimates of the same error. For false alarms see
 doc/user_guide/warnings.rst."""
 NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error is uninformative."""
@@ -457,7 +457,7 @@ MAX_REFIT = 500
 """Maximum number of samples on which a model is refitted with shuffled labels."""
 N_SHUFFLES = 12
 """Number of shuffles after which the predictions must all be the same. A rule with one threshold or
-one binary feature predicts the same after up to half of them; for most models one suffices."""
+one binary feature predicts the same after up to half of them. For most models one suffices."""
 REMEDY = (
     "Pass the unfitted estimator, so that it is trained within the folds; for a model that is "
     "fixed in advance, use evaluate_predictions or metric_interval on samples it has not seen."
@@ -468,7 +468,7 @@ def check_fitted_before(runner: Runner, seed: int, allows: Callable[[int], bool]
     """Return a warning if the model, or a part of it, is not trained within the folds.
 
     Each fit is started only if the clock `allows` it. Frozen parts are found by their type. A model
-    that is fixed in another way predicts the same after it is refitted on shuffled labels; constant
+    that is fixed in another way predicts the same after it is refitted on shuffled labels. Constant
     predictions do not show this.
     """
     # frozen parts, named by their type

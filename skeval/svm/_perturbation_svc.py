@@ -22,6 +22,7 @@ from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     drop_unweighted,
     last_step,
+    repeat_rows,
     route_call,
     route_fit,
     warn_unweighted,
@@ -33,10 +34,10 @@ from skeval._resampling.sampling_units import Target
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils import _checks
 from skeval.utils._checks import DecisionShape, PerturbationInterval, Statistic
-from skeval.utils._compat import CallbackSupportMixin, params_of_rows, with_callbacks
+from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
-"""Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
+"""Parameters shared with `SVC`. The seed and the verbosity of this estimator are its own."""
 
 OF_RESAMPLING = frozenset(
     {"perturbation_", "cv_error_", "resubstitution_error_", "statistics_", "confidence_interval_"}
@@ -65,18 +66,18 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     `fit` fits `sklearn.svm.SVC`. When `cv_error_`, `confidence_interval_` or another result of the
     resampling is first read, the procedure is cross-validated, and its fits are repeated with
-    random sample weights; the errors of these fits give a confidence interval around the
+    random sample weights. The errors of these fits give a confidence interval around the
     cross-validated error, defined in `skeval.model_selection.perturbation_interval`. This first
-    reading takes the time of `n_resamples` cross-validations, less with a solver; a warning says so
+    reading takes the time of `n_resamples` cross-validations, less with a solver. A warning says so
     if it is more than a minute. A cross-validation or grid search that does not read an interval is
     as fast as with `SVC`.
 
     .. warning::
         The resampling does not repeat the steps in front of this estimator. In
         ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
-        labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
-        pure noise with 50 samples and 2,000 features. Put the steps inside:
-        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
+        labels of all samples, so `cv_error_` and the interval are far too low, with an error of 0
+        on pure noise with 50 samples and 2,000 features. Put the steps inside,
+        as in ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
         Functions and scorers of skeval warn of such a pipeline.
 
     Parameters
@@ -98,39 +99,40 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     cache_size : float, default=200
         Size of the kernel cache, in MB.
     class_weight : dict or "balanced", default=None
-        Factors of `C` by class; they multiply the random weights.
+        Factors of `C` by class. They multiply the random weights.
     max_iter : int, default=-1
         Maximum number of iterations, -1 for no limit. Without a limit, libsvm may not stop if
-        features are far from zero (such as 1e8 + x); standardize them.
+        features are far from zero (such as 1e8 + x). Standardize them.
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
         Shape of `decision_function` with more than two classes.
     break_ties : bool, default=False
         Whether `predict` breaks ties of more than two classes by the decision values, as in `SVC`.
     estimator : SVC or Pipeline that ends in one, default=None
-        The procedure; all its steps, including selection and scaling, are fitted in every fold and
+        The procedure. All its steps, including selection and scaling, are fitted in every fold and
         for every perturbation. None means an `SVC` with the parameters above. With a procedure, the
         parameters above must have their default values.
     n_resamples : int, default=1000
-        Number of perturbations; 0 skips the estimation of the error.
+        Number of perturbations. 0 skips the estimation of the error.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
-        The perturbed error. "resubstitution" is the published method; it requires many samples and
+        The perturbed error. "resubstitution" is the published method. It requires many samples and
         few features, and takes a tenth of the fits.
     interval : {"wilson", "normal", "pivotal", "symmetric", "quantile"}, default=None
-        Form of the interval; None means "wilson".
+        Form of the interval. None means "wilson".
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds. A number of folds is shuffled with `random_state`, stratified by class, and keeps
-        groups together. A number is reduced to the size of the smallest class, with a warning.
+        Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
+        by class, and groups are kept together. A number is reduced to the size of the smallest
+        class, with a warning.
     random_state : int, RandomState or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
-        Number of joblib workers; results do not depend on it.
+        Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
-        1 shows progress; larger values add joblib's messages.
+        1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits: an interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -149,7 +151,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     confidence_interval_ : ConfidenceInterval
         The interval around `cv_error_`.
     perturbation_ : Estimate or None
-        The complete result; None for ``n_resamples=0``.
+        The complete result, or None for ``n_resamples=0``.
     n_features_in_ : int
         Number of features seen during fit.
     support_ : ndarray of shape (n_support_vectors,)
@@ -171,7 +173,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     a display of the model in a notebook does not compute them.
 
     With metadata routing enabled, the steps of `estimator` receive what they request, as in a
-    pipeline; the error and the folds use `sample_weight` and `groups` by default.
+    pipeline. The error and the folds use `sample_weight` and `groups` by default.
 
     References
     ----------
@@ -254,12 +256,14 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. They multiply the random weights, and every step that accepts weights
-            receives them. Samples of weight 0 are left out.
+            receives them. If a step accepts none, whole-number weights, such as the counts of a
+            bootstrap sample, repeat the rows, unless their mean exceeds 10. The resampling then
+            fits this step without weights. Samples of weight 0 are left out.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
             groups, such as a search, receive them.
         **params : dict
-            Other arguments that steps of `estimator` request; they require metadata routing.
+            Other arguments that steps of `estimator` request. They require metadata routing.
 
         Returns
         -------
@@ -275,23 +279,25 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             rows = np.flatnonzero(weights)
             params = params_of_rows(X, params, rows)
             X, y, sample_weight, groups, cv = drop_unweighted(X, y, weights, groups, cv)
-            warn_unweighted(procedure, sample_weight)
+        # counts of a bootstrap sample repeat rows for the steps that accept no weights
+        metadata = {"sample_weight": sample_weight, "groups": groups} | params
+        metadata = {name: value for name, value in metadata.items() if value is not None}
+        repeated, metadata = repeat_rows(procedure, X, metadata)
         if self.estimator is None:
             arguments = params | weight_parameters(procedure, sample_weight)
         else:
-            metadata = {"sample_weight": sample_weight, "groups": groups} | params
-            metadata = {name: value for name, value in metadata.items() if value is not None}
             arguments = route_fit(self, metadata, estimator=procedure)["estimator"]
         # the user may change X before the error is read, so one copy serves the fit and the error
         X, y = (deepcopy(X), np.array(y)) if self.n_resamples else (X, y)
         start = process_time()
         with fit_task(self, 0, X, y):
-            self.estimator_: Any = clone(procedure).fit(X, y, **arguments)
+            X_fitted = X if isinstance(repeated, slice) else safe_indexing(X, repeated)
+            self.estimator_: Any = clone(procedure).fit(X_fitted, y[repeated], **arguments)
         self._seconds = process_time() - start
         self.svc_: Any = last_step(self.estimator_)
         self.classes_: np.ndarray = self.svc_.classes_
         # indices of samples are those before the samples of weight 0 were left out
-        self.support_: np.ndarray = rows[self.svc_.support_]
+        self.support_: np.ndarray = rows[repeated][self.svc_.support_]
         self._perturbation: Estimate | None = None
         self._resample: partial[Estimate] | None = None
         self._not_estimable, self._fit_groups = "", groups
@@ -321,16 +327,16 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         final = last_step(self.estimator)
         if not isinstance(final, SVC):
             raise TypeError(
-                "estimator must be an SVC or a pipeline that ends in one, it ends in "
-                f"{type(final).__name__}; perturbation_interval takes any estimator."
+                "estimator must be an SVC or a pipeline that ends in one, got one that ends in "
+                f"{type(final).__name__}. perturbation_interval accepts any estimator."
             )
         defaults = type(self)().get_params(deep=False)
         changed = [name for name in sorted(SVC_PARAMETERS) if name in defaults]
         changed = [name for name in changed if getattr(self, name) != defaults[name]]
         if changed:
             raise ValueError(
-                f"{changed[0]} must have its default value if estimator is given, got "
-                f"{getattr(self, changed[0])!r}; set it in the SVC of estimator."
+                f"{changed[0]} must have its default value if estimator is passed, got "
+                f"{getattr(self, changed[0])!r}. Set it in the SVC of estimator."
             )
 
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
@@ -364,20 +370,23 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @property
     def perturbation_(self) -> Estimate | None:
-        """Cross-validated error with its interval; None for ``n_resamples=0``."""
+        """Cross-validated error with its interval, or None for ``n_resamples=0``."""
         check_is_fitted(self)
         if self._not_estimable:
             raise AttributeError(self._not_estimable)
         # resample when the error is first read
         if self._resample is not None:
             self._announce_fits(*self._resample.args[1:], **self._resample.keywords)
+            # random weights are no counts
+            if (weights := self._resample.keywords["sample_weight"]) is not None:
+                warn_unweighted(self._resample.args[0], weights)
             with config_context(enable_metadata_routing=self._is_routed):
                 self._perturbation = self._resample()
             self._resample = None
         return self._perturbation
 
     def _announce_fits(self, X: Any, y: np.ndarray, **options: Any) -> None:
-        """Say how many fits follow; warn if they take more than a minute."""
+        """Say how many fits follow. Warn if they take more than a minute."""
         n_folds = check_cv(options["cv"]).get_n_splits(X, y, options["groups"])
         by_fold = options["statistic"] == "cross_validation"
         n_fits = n_folds + 1 + options["n_resamples"] * (n_folds if by_fold else 1)
@@ -416,7 +425,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @property
     def cv_error_(self) -> float:
-        """Cross-validated error; repeats `estimator`, but no step in front of this estimator."""
+        """Cross-validated error of `estimator`, without the steps in front of this estimator."""
         return self._get_perturbation().value
 
     @property

@@ -1,1 +1,1 @@
-"""Helpers shared by the subpackages; not part of the public interface."""
+"""Helpers shared by the subpackages, not part of the public interface."""

@@ -1,4 +1,4 @@
-"""Arguments of public functions: arrays of other libraries, paired rows and parameter types.
+"""Arguments of public functions, arrays of other libraries, paired rows and parameter types.
 
 Arrays may be of pandas or of any library of the Array API. Arguments with one entry for each sample
 must have their rows in the same order.
@@ -57,7 +57,7 @@ CONSTRAINTS: dict[str, list[object] | str] = {
     "strategy": [StrOptions({"quantile", "uniform"})],
     "random_state": ["random_state", Generator],
 }
-"""Argument constraints of all metrics; `validate_params` ignores those that a function lacks."""
+"""Argument constraints of all metrics. `validate_params` ignores those that a function lacks."""
 
 
 def validate_params(
@@ -168,7 +168,7 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
         # a sparse matrix is useful for several labels only
         if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
             raise TypeError(
-                f"{name} must be a dense array, got a sparse one; use {name}.toarray().ravel()."
+                f"{name} must be a dense array, got a sparse one. Use {name}.toarray().ravel()."
             )
         if isinstance(values, list) or getattr(values, "dtype", None) == np.dtype(object):
             refuse_big_integers(name, values)

@@ -1,4 +1,4 @@
-"""Argument checks that scikit-learn lacks; each error names argument, rule and value.
+"""Argument checks that scikit-learn lacks. Each error names argument, rule and value.
 
 Types of options come first, so that type checkers detect misspelled options. Checks of estimators
 and options, of labels, predictions and binary scores follow. Last are the functions that turn a
@@ -164,7 +164,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
 
 
 def refuse_untagged_classifier(name: str, value: Any) -> None:
-    """Raise if an estimator is a classifier, but not by its tags; it would predict numbers.
+    """Raise if an estimator is a classifier, but not by its tags. It would predict numbers.
 
     A pipeline or a search without a kind has this from an estimator inside.
     """
@@ -180,7 +180,7 @@ def refuse_untagged_classifier(name: str, value: Any) -> None:
         if meant and type_of_estimator(part) is None:
             kind = type(part).__name__
             raise TypeError(
-                f"{name} must be a classifier by its tags, {kind} is not; write class "
+                f"{name} must have the tags of a classifier, {kind} does not. Write class "
                 f"{kind}(ClassifierMixin, BaseEstimator), with the bases in this order."
             )
 
@@ -210,7 +210,7 @@ def check_predicts_target(argument: str, estimator: Any) -> None:
 
 
 def refuse_no_target(estimator: Any, y: Any) -> None:
-    """Raise if there is no target; for a clusterer the error names `evaluate_clusterer`."""
+    """Raise if there is no target. For a clusterer the error names `evaluate_clusterer`."""
     if y is None:
         for one in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
             if not hasattr(one, "fit"):
@@ -220,7 +220,7 @@ def refuse_no_target(estimator: Any, y: Any) -> None:
 
 
 MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
-"""Up to MAX_SMALL_CLASSES classes may be small; more need MIN_CLASS_SIZE members on average."""
+"""Up to MAX_SMALL_CLASSES classes may be small. More need MIN_CLASS_SIZE members on average."""
 
 
 def check_classes(name: str, y: np.ndarray) -> None:
@@ -239,15 +239,15 @@ def check_classes(name: str, y: np.ndarray) -> None:
         raise ValueError(
             f"{name} must contain at least {MIN_CLASS_SIZE} samples of each class on average for a "
             f"classifier, got {len(classes)} classes among {len(y)} samples, the first of them "
-            f"{classes.tolist()[0]!r}; convert numbers and use a regressor, or leave out classes "
+            f"{classes.tolist()[0]!r}. Convert numbers and use a regressor, or leave out classes "
             "with few members."
         )
     # a sample of each class to train on, and one to test
     if sizes.min() == 1:
         listed = ", ".join(map(repr, classes[sizes == 1][:3].tolist()))
         raise ValueError(
-            f"{name} must have at least two samples of each class, got one of class {listed}; "
-            "merge such classes, or remove their samples."
+            f"{name} must have at least two samples of each class, got one of class {listed}. "
+            "Merge such classes, or remove their samples."
         )
     with naming(name):
         check_classification_targets(y)
@@ -280,7 +280,7 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
     """Raise with the correct order if the positional arguments of a function are wrong.
 
     The keywords are the arguments in their order. Each value is a function that returns whether an
-    object is valid for the argument; None accepts any object.
+    object is valid for the argument. None accepts any object.
     """
 
     def decorate(function: FunctionT) -> FunctionT:
@@ -305,7 +305,7 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
 
 
 def is_table(value: Any) -> bool:
-    """Return whether a value can be data: neither a mapping nor an estimator."""
+    """Return whether a value can be data, that is, neither a mapping nor an estimator."""
     return not isinstance(value, Mapping) and not hasattr(value, "fit")
 
 
@@ -365,7 +365,7 @@ def naming(*arguments: str, known: Iterable[str] = ()) -> Iterator[None]:
 
 
 def check_data(name: str, data: Any, **options: Any) -> Any:
-    """Return the result of `sklearn.utils.check_array`; every error names the argument."""
+    """Return the result of `sklearn.utils.check_array`. Every error names the argument."""
     refuse_mask(name, data)
     dated = getattr(getattr(data, "dtype", None), "kind", "") in ("m", "M")
     if dated and options.get("dtype") is np.float64:
@@ -380,15 +380,15 @@ def check_no_clusterer(name: str, labels: Any) -> None:
     if hasattr(labels, "fit_predict"):
         clusterer = labels.__name__ if isinstance(labels, type) else type(labels).__name__
         raise TypeError(
-            f"{name} must be an array of labels, got the clusterer {clusterer}; pass "
+            f"{name} must be an array of labels, got the clusterer {clusterer}. Pass "
             "clusterer.fit_predict(X), or labels_ of a fitted clusterer."
         )
 
 
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
-    """Return weights as floats, ones for None; raise unless finite, >= 0 and no row all 0.
+    """Return weights as floats, ones for None. Raise unless finite, >= 0 and no row all 0.
 
-    A name in `shape` allows any size: ``"n_resamples", 100`` require rows of 100 weights.
+    A name in `shape` allows any size. ``"n_resamples", 100`` require rows of 100 weights.
     """
     if weights is None:
         return np.ones(int(shape[-1]))
@@ -413,8 +413,8 @@ def refuse_foreign_arrays(**arrays: Any) -> None:
         if is_foreign_array(array):
             raise TypeError(
                 f"{name} must be a NumPy array, a sparse matrix or a data frame where models are "
-                f"fitted repeatedly, got an array of {type(array).__module__.partition('.')[0]}; "
-                "convert it to a NumPy array."
+                f"fitted repeatedly, got an array of {type(array).__module__.partition('.')[0]}. "
+                "Convert it to a NumPy array."
             )
 
 
@@ -443,20 +443,21 @@ def check_y(name: str, y: Any) -> np.ndarray:
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
     if name != "y" and has_outputs(y):
         raise ValueError(
-            f"{name} must have one entry for each sample, got the shape {np.shape(y)}; of a column "
-            f"of probabilities for each class, the labels are classes[{name}.argmax(axis=1)]."
+            f"{name} must have one entry for each sample, got the shape {np.shape(y)}. With a "
+            "column of probabilities for each class, the labels are "
+            f"classes[{name}.argmax(axis=1)]."
         )
     with naming(name):
         return native_labels(name, column_or_1d(y))
 
 
 def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.ndarray | None:
-    """Return the groups of samples as a 1-D array, None without groups; raise if one is missing.
+    """Return the groups of samples as a 1-D array, None without groups. Raise if one is missing.
 
     Missing groups are an error, since such samples do not form one group. With several columns,
-    kinds of groups nested in another kind, such as patients in sites, are dropped; only the
+    kinds of groups nested in another kind, such as patients in sites, are dropped. Only the
     coarsest kind is used. If several kinds are left, they are crossed, such as raters and items.
-    The result is then an array of integers with one column per kind if `crossed` is True; otherwise
+    The result is then an array of integers with one column per kind if `crossed` is True. Otherwise
     crossed groups raise an error.
     """
     if groups is None:
@@ -464,8 +465,8 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     # a group for each sample
     if isinstance(groups, str | bytes):
         raise ValueError(
-            f"groups must have a group for each of the {n_samples} samples, got {groups!r}; of a "
-            "data frame give the column itself."
+            f"groups must have a group for each of the {n_samples} samples, got {groups!r}. With a "
+            "data frame, pass the column itself."
         )
     with naming("groups"):
         n_given = num_samples(groups)
@@ -495,14 +496,14 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     if not crossed:
         raise ValueError(
             "groups must be of one kind or nested for functions that fit models, got "
-            f"{len(kept)} kinds that cross; pass the kind that will be new for new samples. "
+            f"{len(kept)} kinds that cross. Pass the kind that will be new for new samples. "
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
 
 
 def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
-    """Return the kinds of groups that are not nested in another; the first of equal ones."""
+    """Return the kinds of groups that are not nested in another. The first of equal ones."""
     kept = list(range(len(codes)))
     for kind in range(len(codes)):
         first = np.unique(codes[kind], return_index=True)[1]
@@ -519,7 +520,7 @@ def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
 
 
 def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the group numbers, from 0, of the samples in `seen`; at least two groups.
+    """Return the group numbers, from 0, of the samples in `seen`, at least two groups.
 
     Crossed groups have one column per kind.
     """
@@ -552,7 +553,7 @@ def number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """Return integers minus the smallest, and the size of their range; None if it is wide."""
+    """Return integers minus the smallest, and the size of their range, or None if it is wide."""
     if values.dtype.kind not in "iub" or not values.size:
         return None
     # counts of a wide range would take more memory than the values
@@ -565,7 +566,7 @@ def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
 
 
 def find_missing(values: np.ndarray) -> np.ndarray:
-    """Return a mask of the missing values of a vector: nan, NaT, None or pandas.NA."""
+    """Return a mask of the missing values of a vector, that is, nan, NaT, None or pandas.NA."""
     if values.dtype.kind != "O":
         unequal: np.ndarray = values != values
         return unequal
@@ -584,7 +585,7 @@ def check_single_score(scoring: Any) -> None:
     """Raise unless an argument `scoring` is one score."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise TypeError(
-            f"scoring must be a single score, a name or a callable, got {scoring!r}; call the "
+            f"scoring must be a single score, a name or a callable, got {scoring!r}. Call the "
             "function for each score."
         )
 
@@ -598,7 +599,7 @@ def check_complete(name: str, y: Any) -> None:
     if missing.any():
         raise ValueError(
             f"{name} must not contain missing values, got {missing.sum()} among {len(missing)}, "
-            f"the first at position {missing.argmax()}; leave these samples out."
+            f"the first at position {missing.argmax()}. Leave these samples out."
         )
 
 
@@ -620,7 +621,7 @@ def check_comparable(
     if isinstance(true, str) != isinstance(label, str):
         raise ValueError(
             f"y_true and {name} must both contain numbers or both contain strings, got {true!r} "
-            f"and {label!r}; give both the same class names."
+            f"and {label!r}. Give both the same class names."
         )
     refuse_other_names(y_true, name, labels, of_part)
 
@@ -664,9 +665,8 @@ def refuse_other_names(
         return
     wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
     raise ValueError(
-        f"{name} must contain the classes of y_true, "
-        f"{', '.join(map(repr, sorted(classes)[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}; "
-        "give both the same class names."
+        f"{name} must contain the classes of y_true, {', '.join(map(repr, sorted(classes)[:5]))}, "
+        f"got {', '.join(map(repr, wrong[:5]))}{why}. Give both the same class names."
     )
 
 
@@ -695,7 +695,7 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
     if two in CODES or (len(two) == 2 and all(isinstance(one, str) for one in two)):
         raise ValueError(
             f"y_true and {name} look swapped: y_true has fractions between 0 and 1, {name} two "
-            f"classes; the order is (y_true, {name})."
+            f"classes. The order is (y_true, {name})."
         )
 
 
@@ -703,18 +703,18 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
     """Raise if `X` or `y` is a string, or if `X` has one column of numbers and `y` has several."""
     if isinstance(X, str):
         raise TypeError(
-            f"X must be a table of features, got the string {X!r}; pandas.read_csv reads a file, "
-            "and frame[['a', 'b']] has the columns of a formula."
+            f"X must be a table of features, got the string {X!r}. pandas.read_csv reads a file, "
+            "and frame[['a', 'b']] selects columns."
         )
     if isinstance(y, str):
         raise TypeError(
-            f"y must contain the label or number of each sample, got the string {y!r}; of a data "
-            f"frame pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
+            f"y must contain the label or number of each sample, got the string {y!r}. With a data "
+            f"frame, pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
         )
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
         raise ValueError(
-            f"X and y look swapped: X has the shape {np.shape(X)}, y {np.shape(y)}; the order is "
+            f"X and y look swapped: X has the shape {np.shape(X)}, y {np.shape(y)}. The order is "
             "(estimator, X, y)."
         )
 
@@ -777,7 +777,7 @@ def warn_undefined(message: str) -> None:
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line that called the public function: the first one outside the libraries."""
+    """Warn at the line that called the public function, the first one outside the libraries."""
     if any(issubclass(category, kind) and re.match(start, message) for kind, start in _muted.get()):
         return
     # find the first caller outside of the libraries
@@ -816,7 +816,7 @@ def scale_weights(
 ) -> tuple[NDArray[np.float64], float]:
     """Return weights of at most 1, and the power of 2 that scales them back.
 
-    This is for metrics that depend only on ratios of weights; no sum or product of the scaled
+    This is for metrics that depend only on ratios of weights. No sum or product of the scaled
     weights overflows.
     """
     weight = check_weights("sample_weight", sample_weight, n_samples)
@@ -828,7 +828,7 @@ def scale_weights(
 
 
 def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
-    """Return labels as 1-D arrays of numbers or text; indicator matrices are returned unchanged."""
+    """Return labels as 1-D arrays of numbers or text. Indicator matrices are returned unchanged."""
     check_same_length(y_true=y_true, y_pred=y_pred)
     if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
         raise ValueError("y_true must contain at least one sample, got 0.")
@@ -877,7 +877,7 @@ def check_labels(
 
 
 def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
-    """Return the sorted classes that occur; for indicator matrices the column indices."""
+    """Return the sorted classes that occur, or for indicator matrices the column indices."""
     if np.ndim(y_true) == 1 and np.ndim(y_pred) == 1:
         return np.union1d(np.unique(y_true), np.unique(y_pred))
     return np.arange(np.shape(y_true)[1])
@@ -907,13 +907,13 @@ def check_binary_scores(
 
 
 def read_column(name: str, values: Any) -> NDArray[np.float64]:
-    """Return one number for each sample; raise with the remedy for a column for each class."""
+    """Return one number for each sample. Raise with the remedy for a column for each class."""
     values = check_data(name, values, ensure_2d=False, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] > 1:
         few = values.shape[1] == 2
         which = f"of the positive class, {name}[:, 1]" if few else "of one class against the others"
         raise ValueError(
-            f"{name} must have one column, got the shape {values.shape}; give the column {which}."
+            f"{name} must have one column, got the shape {values.shape}. Give the column {which}."
         )
     with naming(name):
         column: NDArray[np.float64] = column_or_1d(values)
@@ -928,7 +928,7 @@ def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
 
 
 MOST_DECIMALS = 6
-"""Probabilities with more decimals count as unrounded; the sum of 32-bit floats may deviate by half
+"""Probabilities with more decimals count as unrounded. The sum of 32-bit floats may deviate by half
 a unit of this decimal per column."""
 HALF_PRECISION = 2.0**-12
 """Largest rounding error of probabilities that are 16-bit floats."""
@@ -940,7 +940,7 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     """Return rows of probabilities that add up to 1, None if they are something else.
 
     A sum may deviate from 1 by half a unit of the last decimal for each column, as those of rounded
-    probabilities do; the row is then divided by it.
+    probabilities do. The row is then divided by it.
     """
     if not (columns.min() >= -PROBABILITY_TOLERANCE and columns.max() <= 1 + PROBABILITY_TOLERANCE):
         return None
@@ -971,7 +971,7 @@ def count_decimals(values: NDArray[np.float64]) -> int:
 
 
 def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of probabilities that add up to 1; raise if they are something else."""
+    """Return rows of probabilities that add up to 1. Raise if they are something else."""
     rows = normalize_rows(columns)
     if rows is not None:
         return rows
@@ -979,17 +979,17 @@ def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
     raise ValueError(
         f"{name} must have a column of probabilities for each class, which add up to 1, got a sum "
         f"of {sums[np.abs(sums - 1).argmax()]:.4g} and values from {columns.min():.4g} to "
-        f"{columns.max():.4g}; for one class or system give its column."
+        f"{columns.max():.4g}. For one class or system, pass its column."
     )
 
 
 def positive_label(classes: list[object], pos_label: object) -> object:
-    """Return the positive class; raise if it is neither passed nor obvious."""
+    """Return the positive class. Raise if it is neither passed nor obvious."""
     if pos_label is None:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1
         raise ValueError(
-            "pos_label must be given unless y_true takes values in {0, 1} or {-1, 1}, "
+            "pos_label must be passed unless y_true takes values in {0, 1} or {-1, 1}, "
             f"got the classes {classes}."
         )
     if len(classes) == 2 and pos_label not in classes:
@@ -1001,7 +1001,7 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
     """Convert a `random_state` to the root seed of a call.
 
     An int is the entropy itself. A generator is advanced once, so that two calls with the same
-    generator differ; None is NumPy's global generator, which `numpy.random.seed` seeds.
+    generator differ. None is NumPy's global generator, which `numpy.random.seed` seeds.
     """
     if random_state is None:
         random_state = check_random_state(None)
@@ -1038,7 +1038,7 @@ def child_seed(root: SeedSequence, use: int) -> SeedSequence:
 
 
 def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
-    """Return the random stream of one repetition: child `repetition` of ``root.spawn``.
+    """Return the random stream of one repetition, that is, child `repetition` of ``root.spawn``.
 
     The child is addressed directly, so any block of repetitions can be drawn separately, and the
     first 100 of 200 repetitions equal those of a run with 100.
@@ -1065,13 +1065,13 @@ def refuse_big_integers(name: str, values: Any) -> None:
     first = next(big, None)
     if first is not None:
         raise ValueError(
-            f"{name} must contain integers of 64 bits, got {first}; as names of classes they may "
+            f"{name} must contain integers of 64 bits, got {first}; class names of this size may "
             f"be strings: list(map(str, {name}))."
         )
 
 
 def count_dimensions(X: Any) -> int:
-    """Return the number of dimensions of data; 1 for samples that differ in length."""
+    """Return the number of dimensions of data, or 1 for samples that differ in length."""
     try:
         return np.ndim(X)
     except ValueError:
@@ -1083,7 +1083,7 @@ def refuse_mask(name: str, values: Any) -> None:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
             f"{name} must have no masked values, got {np.ma.count_masked(values)} among "
-            f"{values.size}; leave these samples out, or fill in missing values: {name}.filled()."
+            f"{values.size}. Leave these samples out, or fill in missing values: {name}.filled()."
         )
 
 

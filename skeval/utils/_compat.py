@@ -69,12 +69,12 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
 
 
 def score_function(scorer: Any) -> Any:
-    """Return the function inside a scorer; other callables are returned unchanged."""
+    """Return the function inside a scorer. Other callables are returned unchanged."""
     return getattr(scorer, "_score_func", scorer)
 
 
 def is_search(estimator: Any) -> bool:
-    """Return whether an estimator is a search: scikit-learn's all override `_run_search`."""
+    """Return whether an estimator is a search, which overrides `_run_search`."""
     return hasattr(estimator, "_run_search")
 
 
@@ -124,7 +124,7 @@ class RoutedScorer:
         Parameters
         ----------
         **requests : bool, str or None
-            Requests by argument of the metric: True passes it on if provided, False does not, None
+            Requests by argument of the metric. True passes it on if provided, False does not, None
             makes it an error to provide it, and a string is the name under which it is provided.
             See scikit-learn's user guide on metadata routing.
 
@@ -136,7 +136,8 @@ class RoutedScorer:
         Raises
         ------
         RuntimeError
-            If metadata routing is off: ``sklearn.set_config(enable_metadata_routing=True)``.
+            If metadata routing is off. Turn it on with
+            ``sklearn.set_config(enable_metadata_routing=True)``.
         """
         if not sklearn.get_config()["enable_metadata_routing"]:
             raise RuntimeError(
@@ -153,7 +154,7 @@ class RoutedScorer:
         return "sample_weight" in inspect.signature(self._scored_by).parameters
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return the requests; by default there are none, and sample weights raise an error.
+        """Return the requests. By default there are none, and sample weights raise an error.
 
         Returns
         -------

@@ -17,7 +17,7 @@ from skeval.utils._text import count, say_pvalue, write_ends, write_number
 MAX_NAME_LENGTH = 32
 
 
-NO_DISPLAY = "no display draws this {}; print it, or use to_dict()."
+NO_DISPLAY = "no display draws this {}. Print it, or use to_dict()."
 
 
 @singledispatch
@@ -27,7 +27,7 @@ def draw_result(result: Any, *, ax: Any = None) -> Any:
 
 
 class Display:
-    """Base class of displays: dataclasses of numbers, or of a result, that subclasses draw."""
+    """Base class of displays, dataclasses that subclasses draw."""
 
     _share_x: ClassVar[bool] = False
     """Whether all panels of a new figure share the horizontal axis."""
@@ -43,7 +43,7 @@ class Display:
         result : object
             Result of the function listed under See Also.
         ax : matplotlib Axes, or array-like of one for each panel, default=None
-            Axes to draw on; None creates a new figure.
+            Axes to draw on. If None, a new figure is created.
 
         Returns
         -------
@@ -57,7 +57,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib Axes, or array-like of one for each panel, default=None
-            Where to draw; None makes a new figure.
+            Where to draw. If None, a new figure is created.
         **kwargs : dict
             Options of the display and of the main matplotlib function it calls.
 
@@ -91,11 +91,11 @@ class Display:
 
     @property
     def _panels(self) -> Sequence[str]:
-        """Name of each panel; most displays have one."""
+        """Name of each panel. Most displays have one."""
         return [type(self).__name__]
 
     def _find_size(self, **options: Any) -> tuple[float, float] | None:
-        """Return width and height of a new figure in inches; None uses matplotlib's default."""
+        """Return the size of a new figure in inches, or None for matplotlib's default."""
         return None
 
 
@@ -119,7 +119,7 @@ class CurveDisplay(Display):
     _style: ClassVar[dict[str, Any]] = {}
     _corner: ClassVar[str] = "best"
     _axes: ClassVar[dict[str, Any]] = {}
-    """Settings of the axes besides the names of the curve; limits are not those of differences."""
+    """Settings of the axes besides the names of the curve. Limits are not those of differences."""
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         curve = self.curve
@@ -170,7 +170,7 @@ class CurveDisplay(Display):
 
 
 CURVE_DISPLAYS: dict[str, type[CurveDisplay]] = {}
-"""Displays by the name of a curve; `CurveDisplay` draws all others."""
+"""Displays by the name of a curve. `CurveDisplay` draws all others."""
 
 
 def draw_curve(result: Any, *, ax: Any = None) -> CurveDisplay:
@@ -195,9 +195,10 @@ class EstimatesDisplay(Display):
     xlabel : str
         Name of the estimated quantity.
     quoted : int, default=None
-        Index of the main row, which is drawn bold; None draws all rows alike.
+        Index of the main row, which is drawn bold. If None, all rows look alike.
     guess : float, default=None
-        Error of the best constant prediction, drawn as a line and a last row; None draws none.
+        Error of the best constant prediction, drawn as a line and a last row. If None, it is not
+        drawn.
 
     Attributes
     ----------
@@ -254,13 +255,13 @@ class EstimatesDisplay(Display):
         result : Estimate, or sequence or mapping of them
             Several must estimate one quantity, or quantities that all lie between -1 and 1.
         confidence_level : float, default=None
-            Nominal coverage, between 0 and 1. None uses the level of the first estimate.
+            Nominal coverage, between 0 and 1. None means the level of the first estimate.
         quoted : int, default=None
             As in the class.
         guess : float, default=None
             As in the class.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Where to draw. If None, a new figure is created.
 
         Returns
         -------
@@ -344,7 +345,7 @@ NULLS = {
 }
 """Labels of the null distribution, the statistic and its direction, by test."""
 N_BINS = 40
-"""Maximum number of bins of a histogram; scores with fewer values have a bin for each."""
+"""Maximum number of bins of a histogram. Scores with fewer values have a bin for each."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -356,7 +357,7 @@ class NullDistributionDisplay(Display):
     Parameters
     ----------
     tests : sequence of Test
-        The tests, each a panel; they must have a `null_distribution`.
+        The tests, each a panel. They must have a `null_distribution`.
 
     Attributes
     ----------
@@ -398,7 +399,7 @@ class NullDistributionDisplay(Display):
         result : Test or mapping of them
             Result of `permutation_test` or `structure_test`.
         ax : matplotlib Axes, or array-like of one for each test, default=None
-            Where to draw; None makes a figure.
+            Where to draw. If None, a new figure is created.
 
         Returns
         -------

@@ -35,7 +35,7 @@ def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFra
 
 
 def write_latex(frame: DataFrame, **options: Any) -> str:
-    """Return a frame as a LaTeX table; for estimates: names, values and intervals.
+    """Return a frame as a LaTeX table, for estimates with names, values and intervals.
 
     An option `columns` selects columns of the frame instead.
     """
@@ -70,14 +70,14 @@ class ShownAsText:
 
 
 def write_fields(result: Any) -> str:
-    """Return the name of a dataclass and its fields; long values by type and size."""
+    """Return the name of a dataclass and its fields, long values by type and size."""
     shown = [(field.name, getattr(result, field.name)) for field in fields(result) if field.repr]
     texts = ", ".join(f"{name}={_write_short(value)}" for name, value in shown)
     return f"{type(result).__name__}({shorten(texts, MAX_REPR_LENGTH, placeholder=' ...')})"
 
 
 def _write_short(value: Any) -> str:
-    """Return a short text for a value: its repr, or its type and size."""
+    """Return a short text for a value, that is, its repr, or its type and size."""
     if isinstance(value, float):
         return f"{value:.6g}"
     # short texts as they are, others by type and size
@@ -129,7 +129,7 @@ def fill_text(sentences: str) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural: 1 sample, 2 samples, 3 classes."""
+    """Return a number with its noun, such as "1 sample" or "2 samples"."""
     plural = "es" if noun.endswith("s") else "s"
     return f"{n:,} {noun}{'' if n == 1 else plural}"
 
@@ -181,7 +181,7 @@ def _write_plain(rounded: float) -> str:
 
 
 def write_ends(low: float, high: float) -> str:
-    """Return the limits of an interval as text; "undefined" if there is none."""
+    """Return the limits of an interval as text, or "undefined" if there is none."""
     if np.isnan(low) and np.isnan(high):
         return "undefined"
     if np.isinf(low) and np.isinf(high):
@@ -190,7 +190,7 @@ def write_ends(low: float, high: float) -> str:
 
 
 def write_range(low: float, high: float) -> str:
-    """Return the limits of an interval in words; "undefined" if there is none."""
+    """Return the limits of an interval in words, or "undefined" if there is none."""
     if not (np.isfinite(low) or np.isfinite(high)):
         return write_ends(low, high)
     return f"{write_number(low)} to {write_number(high)}"
@@ -199,7 +199,7 @@ def write_range(low: float, high: float) -> str:
 def write_spread(standard_error: float) -> str:
     """Return a standard error as text.
 
-    A value of 0 is unknown: nothing varied in this sample, which does not mean that nothing
+    A value of 0 is unknown. Nothing varied in this sample, which does not mean that nothing
     varies.
     """
     return write_number(standard_error) if standard_error > 0 else "unknown"
@@ -246,7 +246,7 @@ def write_with_spread(value: float, standard_error: float) -> str:
 
 
 def name_estimators(*estimators: Any) -> list[str]:
-    """Return distinct names of estimators; a pipeline is named after its last step.
+    """Return distinct names of estimators. A pipeline is named after its last step.
 
     If two names are equal, pipelines are named after all their steps, and remaining duplicates are
     numbered.
@@ -291,10 +291,10 @@ MISSING_DATES = {"", "na", "n/a", "nan", "nat", "none", "null", "<na>", "?", "-"
 
 
 def read_times(column: Any) -> list[np.ndarray]:
-    """Return the possible readings of a column of dates or times, in seconds; nan if missing.
+    """Return the possible readings of a column of dates or times, in seconds, or nan if missing.
 
     Ambiguous dates such as 3/4/2024 have two readings, first with the day first, then with the
-    month first; other dates have one, and columns with other texts have none.
+    month first. Other dates have one, and columns with other texts have none.
     """
     values = np.asarray(column)
     if values.dtype.kind == "M":
@@ -322,7 +322,7 @@ def read_times(column: Any) -> list[np.ndarray]:
 
 
 def _count_seconds(match: re.Match[str] | None, day_first: bool) -> float:
-    """Return the seconds since 1970 of a date; nan if it is missing."""
+    """Return the seconds since 1970 of a date, or nan if it is missing."""
     if match is None:
         return np.nan
     year, month, day, first, second, last, hour, minute, seconds, fraction, zone = match.groups()

@@ -45,7 +45,7 @@ def test_it_says_what_it_did(bundled):
     assert lines[0].startswith("2 clusters (P = 0.025 for structure); ")
     first = next(place for place, line in enumerate(lines) if line.split()[:1] == ["k"])
     assert [line.split()[0] for line in lines[first + 1 : first + 3]] == ["2", "3"]
-    assert "for orientation only" in out
+    assert "for information only" in out
     assert without_progress(err) == ""
 
 

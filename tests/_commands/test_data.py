@@ -41,7 +41,7 @@ def test_a_german_file_is_read_with_its_options(tmp_path):
     path = tmp_path / "a.csv"
     frame = pd.DataFrame(BASE | {"Größe": AMOUNTS / 8, "Ort": ["Köln", "Graz", None] * 20})
     frame.to_csv(path, sep=";", decimal=",", encoding="latin-1", index=False)
-    with pytest.raises(ValueError, match=r"can't decode byte 0xf6 .*; name its encoding"):
+    with pytest.raises(ValueError, match=r"can't decode byte 0xf6 .*[.] Name its encoding"):
         load(path)
     with pytest.raises(ValueError, match=r"'Größe' is nearly numeric: '.*pass --decimal ,;"):
         load(path, "--encoding", "latin-1")
@@ -140,7 +140,7 @@ def test_columns_of_a_name_are_refused(tmp_path, ending):
         return
     write_to = frame.to_csv if ending == "csv" else frame.to_excel
     write_to(tmp_path / f"a.{ending}", index=False, header=["a", "a", "target"])
-    with pytest.raises(ValueError, match=rf"a\.{ending} has several columns 'a'; give each"):
+    with pytest.raises(ValueError, match=rf"a\.{ending} has several columns 'a'. Give each"):
         load(tmp_path / f"a.{ending}")
     write_to(tmp_path / f"a.{ending}", index=False, header=["a", "a.1", "target"])
     assert load(tmp_path / f"a.{ending}").feature_names == ["a", "a.1"]
@@ -217,7 +217,7 @@ def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
     assert load(path, "--skiprows", "2").feature_names == ["a", "b"]
     frame = pd.DataFrame([["A study", None, None], ["a", "b", "target"], [1, 2, 0], [3, 4, 1]])
     frame.to_excel(tmp_path / "a.xlsx", index=False, header=False)
-    with pytest.raises(ValueError, match=r"column 2 has no name; .* --skiprows N"):
+    with pytest.raises(ValueError, match=r"column 2 has no name[.] .* --skiprows N"):
         load(tmp_path / "a.xlsx", "--target", "A study")
     table = load(tmp_path / "a.xlsx", "--skiprows", "1")
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
@@ -239,7 +239,7 @@ def test_a_first_column_without_a_name(tmp_path, name):
     assert table.notes[1] == "the first column has no name, counts the rows and is left out."
     for order in ([name, "x", "target"], ["x", name, "target"]):
         frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
-        with pytest.raises(ValueError, match=r"has no name; name it, or pass --drop 'Unnamed: "):
+        with pytest.raises(ValueError, match=r"has no name. Name it, or pass --drop 'Unnamed: "):
             load(tmp_path / "a.csv")
 
 
@@ -408,7 +408,7 @@ def test_unknown_columns_are_named_at_once(tmp_path):
 def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
     counts = [*AMOUNTS[1:], AMOUNTS[1:].sum()]
     (hint,) = load(write(tmp_path / "a.csv", a=counts)).hints
-    assert "may be a total ('a' is the sum of all other rows); if so, delete" in hint
+    assert "may be a total ('a' is the sum of all other rows). If so, delete" in hint
     names = ["s1", "s2", "s3"] * 19 + ["s1", "s2", "Total"]
     assert "it has 'Total'" in load(write(tmp_path / "a.csv", a=names)).hints[0]
     labels = [*["a", "b"] * 29, "a"]

@@ -397,7 +397,7 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     assert main([*words, "--drop", "patient"]) == 0
     printed = capsys.readouterr().out
     assert "the root mean square: 7 (" in printed
-    assert "samples are numbered from 0, the first row below the header; --id names" in printed
+    assert "from 0, which is the first row below the header. --id names" in printed
 
 
 def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):

@@ -296,7 +296,7 @@ def test_parameter_names():
     assert resolve_parameter(GaussianMixture(), None) == "n_components"
     assert resolve_parameter(make_pipeline(PCA(2), KMEANS), None) == "kmeans__n_clusters"
     pipeline = make_pipeline(PCA(2), GaussianMixture())
-    with pytest.raises(ValueError, match="param_name must say which of gaussianmixture__n_comp"):
+    with pytest.raises(ValueError, match="must be the parameter to set, gaussianmixture__n_comp"):
         choose_n_clusters(pipeline, three_wide())
     choice = choose_n_clusters(
         pipeline,
@@ -342,5 +342,5 @@ def test_a_choice_that_was_not_tried_is_reported():
     for method in ("prediction_strength", "adjusted_rand", "silhouette"):
         choice = choose_n_clusters(KMEANS, X, method=method, **options)
         assert choice.n_clusters == 1
-        assert "! No candidate meets the rule: one cluster is chosen" in str(choice)
+        assert "! No candidate meets the rule. One cluster is chosen" in str(choice)
     assert not choose_n_clusters(KMEANS, X, **options).notes  # whose first test is of one cluster

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
+from numpy.testing import assert_allclose
 from reference import selection as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
 from sklearn.ensemble import BaggingClassifier
 from sklearn.feature_selection import (
     RFECV,
@@ -140,14 +142,14 @@ def test_multiclass_strings_and_sparse():
 def test_small_class_makes_fewer_folds():
     X, y = planted(p=30)
     rows = np.r_[:4, 30:60]
-    with pytest.warns(UserWarning, match="the 4 members of a class: 4 folds"):
+    with pytest.warns(UserWarning, match="the 4 members of a class, so 4 folds"):
         selecting = CV2FeatureSelectionPipeline(random_state=0).fit(X[rows], y[rows])
     assert len(selecting.fold_supports_) == 4
 
 
 def test_class_of_one():
     X, y = planted(p=30)
-    with pytest.raises(ValueError, match="2 members of each class, the smallest has 1"):
+    with pytest.raises(ValueError, match="2 members of each class, but the smallest has 1"):
         CV2FeatureSelectionPipeline().fit(X[29:60], y[29:60])
 
 
@@ -241,8 +243,39 @@ def test_an_out_of_bag_score_of_noise_is_near_chance():
     X, y = np.random.default_rng(0).normal(size=(50, 1000)), np.arange(50) % 2
     rule = CV2FeatureSelectionPipeline(SelectKBest(k=20), cv=None)
     bagging = BaggingClassifier(rule, 25, oob_score=True, random_state=0)
-    with pytest.warns(UserWarning, match="sample_weight does not reach SelectKBest"):
-        assert bagging.fit(X, y).oob_score_ < 0.6
+    assert bagging.fit(X, y).oob_score_ < 0.6
+
+
+@pytest.mark.parametrize("kind", ["SelectKBest", "PCA", "consensus"])
+def test_whole_number_weights_are_repeated_rows_for_a_step_without_weights(kind):
+    X, y = planted(shift=0.8)
+    counts = np.random.default_rng(0).multinomial(60, np.full(60, 1 / 60))
+    selector = {"PCA": PCA(3, svd_solver="full")}.get(kind, SelectKBest(k=3))
+    selector = make_pipeline(StandardScaler(), selector)
+    folds = list(StratifiedKFold(4).split(X, y))
+    final = "consensus" if kind == "consensus" else "refit"
+    model = CV2FeatureSelectionPipeline(selector, cv=folds, final=final).fit(X, y, counts)
+
+    def fit_plain(rows):
+        select = clone(selector).fit(X[rows], y[rows])
+        return select, SVC(kernel="linear").fit(select.transform(X[rows]), y[rows])
+
+    # the copies of a sample stay in one part of a fold
+    wrong, chosen = np.zeros(60), []
+    for train, test in folds:
+        select, classifier = fit_plain(np.repeat(train, counts[train]))
+        wrong[test] = classifier.predict(select.transform(X[test])) != y[test]
+        chosen.append(select[-1].get_support().tolist() if kind != "PCA" else None)
+    assert model.cv2_error_ == pytest.approx(np.average(wrong, weights=counts))
+    rows = np.repeat(np.arange(60), counts)
+    if kind == "consensus":
+        assert model.fold_supports_.tolist() == chosen
+        scale = StandardScaler().fit(X[rows])
+        assert_allclose(model.preprocessor_.transform(X), scale.transform(X))
+    else:
+        select, classifier = fit_plain(rows)
+        expected = classifier.decision_function(select.transform(X))
+        assert model.decision_function(X).tolist() == expected.tolist()
 
 
 def test_a_selector_may_read_columns_of_a_data_frame_by_name():

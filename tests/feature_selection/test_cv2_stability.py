@@ -173,7 +173,7 @@ def test_arguments_of_the_parts_and_failures():
         named = {"classifier__sample_weight": weights}
         by_name = selection_bias(*parts, X, y, params=named, **options)
         assert by_name.to_dict() == weighed.to_dict()
-        with pytest.raises(ValueError, match="must not both be given"):
+        with pytest.raises(ValueError, match="must not both be passed"):
             selection_bias(*parts, X, y, params=named, sample_weight=weights, **options)
         test = [np.arange(0, 50, 5), np.arange(1, 50, 4), np.arange(2, 50, 4)]
         folds = [(np.setdiff1d(np.arange(50), each), each) for each in test]

@@ -57,7 +57,7 @@ def test_frequency_draws_the_features_in_order():
     display = SelectionFrequencyDisplay.from_result(SUPPORTS, feature_names=list("abcde"))
     assert widths_and_names(display) == ([1, 0.75, 0.25, 0.25], ["a", "d", "b", "c"])
     np.testing.assert_array_equal(display.top_, [0, 3, 1, 2])
-    assert display.ax_.get_xlabel() == "share of the 4 rounds"
+    assert display.ax_.get_xlabel() == "fraction of the 4 rounds"
     assert display.ax_.get_title() == "all 4 features ever selected"
     top = SelectionFrequencyDisplay.from_result(selection_stability(SUPPORTS), n_top=2)
     assert widths_and_names(top) == ([1, 0.75], ["x0", "x3"])

@@ -246,12 +246,12 @@ def test_arguments_reach_the_index_and_survive_pickling():
 def test_undefined_policies():
     everything_is_noise = DBSCAN(eps=1e-9, min_samples=5)
     one_cluster_and_noise = DBSCAN(eps=1.0, min_samples=25)
-    with pytest.warns(UndefinedMetricWarning, match="at least two clusters, noise aside, got 0"):
+    with pytest.warns(UndefinedMetricWarning, match="at least two clusters besides noise, got 0"):
         assert np.isnan(make_clustering_scorer(silhouette_score)(everything_is_noise, BLOBS))
     shifted = np.vstack([BLOBS[:30] * 0.1, [[50.0, 50.0]]])
     with pytest.warns(UndefinedMetricWarning, match="got 1"):
         assert np.isnan(make_clustering_scorer(silhouette_score)(one_cluster_and_noise, shifted))
-    with pytest.raises(ValueError, match="at least two clusters, noise aside, got 0"):
+    with pytest.raises(ValueError, match="at least two clusters besides noise, got 0"):
         make_clustering_scorer(silhouette_score, undefined="raise")(everything_is_noise, BLOBS)
     worst = make_clustering_scorer(davies_bouldin_score, greater_is_better=False, undefined=-99)
     assert worst(everything_is_noise, BLOBS) == -99.0

@@ -140,7 +140,7 @@ def test_hypotheses_shorter_than_the_order_are_undefined():
     ("references", "hypotheses", "error", "message"),
     [
         ([], [], ValueError, "at least one sentence, got none"),
-        (["a"], ["a", "b"], ValueError, "each of the 2 hypotheses, got 1;"),
+        (["a"], ["a", "b"], ValueError, "each of the 2 hypotheses, got 1[.]"),
         ([["a", "b", "c"], ["d", "e", "f"]], ["a", "b", "c"], ValueError, "transposes them"),
         ([["a"], []], ["a", "b"], ValueError, r"references\[1\] must contain at least one"),
         ([["a"], None], ["a", "b"], ValueError, r"references\[1\] must contain .* got None"),

@@ -326,5 +326,5 @@ def test_bad_data():
     with pytest.raises(TypeError, match=r"estimators\['str'\] must have the methods fit"):
         compare_classifiers(["tree", BAYES], X, Y)
     y = np.repeat([0, 1, 2], 40)
-    with pytest.raises(ValueError, match="every class in every training part"):
+    with pytest.raises(ValueError, match="every training part of cv must contain every class"):
         compare_classifiers([TREE, BAYES], X, y, cv=KFold(3), method="mcnemar")

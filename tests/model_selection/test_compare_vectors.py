@@ -127,7 +127,7 @@ def test_corrected_t_of_results_of_cross_validate():
     assert_allclose(found.difference.extra.pvalue_alone, expected.extra.pvalue_alone)
     by_hand = compare_scores([a["test_score"], list(b["test_score"])], test_train_ratio=0.25)
     assert_allclose(by_hand.difference.pvalue, expected.pvalue)
-    with pytest.raises(TypeError, match="cross_validate for each classifier, got a single one"):
+    with pytest.raises(TypeError, match="cross_validate for each classifier, got only one"):
         compare_scores(a)
     assert str(pickle.loads(pickle.dumps(found))) == str(found)
 
@@ -249,7 +249,7 @@ def test_bleu_is_a_metric_like_others():
     assert_allclose(short.values[1], bleu_score(references, b, max_order=2))
     for options, message in (
         ({"max_order": 0}, "max_order"),
-        ({"smoothing_value": 1.0}, "smoothing_value has no meaning"),
+        ({"smoothing_value": 1.0}, "smoothing_value is not used"),
     ):
         with pytest.raises(ValueError, match=message):
             compare(partial(bleu_score, **options))

@@ -85,7 +85,7 @@ def test_the_test_is_chosen_aloud():
     assert "cannot reject" in two.extra.reason
     assert two.omnibus is None
     asked = compare_scores(FRAME, method="nemenyi", over="datasets")
-    assert asked.extra.reason == "The test was chosen by the user."
+    assert asked.extra.reason == "The user chose the test."
     assert few.tied == [tuple(few.names[place] for place in few.order)]
 
 

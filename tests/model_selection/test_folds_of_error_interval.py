@@ -91,7 +91,7 @@ def shuffle_groups(X, y, groups, seed):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"cv": KFold(3), "n_folds": 4}, "n_folds must be None if cv is given, got 4"),
+        ({"cv": KFold(3), "n_folds": 4}, "n_folds must be None if cv is passed, got 4"),
         ({"cv": KFold(3), "n_repeats": 4}, "n_repeats must be 'auto' if the folds of cv"),
         ({"cv": 3, "method": "holdout"}, "cv is not a parameter of method='holdout'"),
         ({"cv": 1}, "cv must be"),

@@ -300,7 +300,7 @@ def test_undefined_scores():
             {"permutations": np.vstack([np.arange(30), np.zeros(30, int)])},
             "each index from 0 to 29 once in a",
         ),
-        ({"permutations": np.arange(30.0)[None]}, r"each index from 0 to 29 once in a row, row 0"),
+        ({"permutations": np.arange(30.0)[None]}, r"index from 0 to 29 once in a row, but row 0"),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
         ({"alpha": 5}, r"alpha must satisfy 0 < alpha < 1, got 5"),
         ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None if max_exceedances=2"),
@@ -466,7 +466,7 @@ def test_each_rotation_is_used_once():
     [
         (PURE, OF_FOUR, "within_groups", "changes no label, because each group has a single label"),
         (MIXED, OF_MANY, "whole_groups", "needs two groups of the same size"),
-        (MIXED, None, "whole_groups", "groups must be given for exchange='whole_groups'"),
+        (MIXED, None, "whole_groups", "groups must be passed for exchange='whole_groups'"),
         (np.arange(20) // 10, None, "blocks", "fewer than three independent blocks"),
     ],
 )

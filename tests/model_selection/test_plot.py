@@ -130,7 +130,9 @@ def test_intervals_of_scores_and_of_one_result():
     interval = results["accuracy"].interval
     assert bars(alone)[0][0] == pytest.approx([interval.low, interval.high])
     error = error_interval(GaussianNB(), X, y, method="holdout", loss="squared", random_state=0)
-    with pytest.raises(ValueError, match="got mean squared error, accuracy: draw them separately"):
+    with pytest.raises(
+        ValueError, match=r"got mean squared error, accuracy[.] Draw them separately"
+    ):
         EstimatesDisplay.from_result([error, results["accuracy"]])
     with pytest.raises(TypeError, match=r"result must be an Estimate, .*; got \[3\]"):
         EstimatesDisplay.from_result([3])

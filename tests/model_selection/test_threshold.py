@@ -122,7 +122,7 @@ def test_they_are_scorers_and_have_closed_forms():
     rest = metric_interval(partial(metrics.specificity_score, pos_label=1), three, called)
     assert rest.value == pytest.approx(np.mean(called[three != 1] != 1))
     assert rest.method == "wilson"
-    with pytest.raises(ValueError, match="pos_label must be given"):
+    with pytest.raises(ValueError, match="pos_label must be passed"):
         metrics.npv_score(three, called)
     with pytest.warns(UserWarning, match="no sample is predicted positive"):
         assert np.isnan(metrics.ppv_score([0, 1], [0, 0]))

@@ -55,7 +55,7 @@ CALLS = {
         ValueError,
         "X(:| must have rows of the same length)",
     ),
-    "groups": ((X, Y), {"groups": Y}, ValueError, "groups must name what samples share"),
+    "groups": ((X, Y), {"groups": Y}, ValueError, "groups must be something that samples share"),
     "params": ((X, Y), {"params": {"zzz": 1}}, TypeError, "params must be arguments of fit"),
     "one cell": ((TEXTS, Y), {}, ValueError, "X must contain numbers"),
 }

@@ -408,7 +408,7 @@ def test_given_resamples_draw_groups_whole():
     found = bootstrap_error(GaussianNB(), TABLE, LABELS, indices=drawn, groups=UNITS)
     assert len(found.replicates) == 3
     split = [*drawn, rng.integers(0, N, N)]
-    with pytest.raises(ValueError, match=r"indices must draw whole groups .*; row 3 does not"):
+    with pytest.raises(ValueError, match=r"indices must draw whole groups .*[.] Row 3 does not"):
         bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split, groups=UNITS)
     assert len(bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split).replicates) == 4
 

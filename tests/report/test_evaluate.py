@@ -233,8 +233,8 @@ def test_ordered_samples_are_not_exchanged(cv):
     assert [e.method for e in report.estimates.values()] == ["resubstitution", "cross_validation"]
     assert report.permutation is None
     assert report.perturbation is None
-    assert report.baseline.prediction == "the value before"  # walks cross their median rarely
-    assert "no evidence that it beats predicting the value before" in report.verdict
+    assert report.baseline.prediction == "the naive forecast"  # walks cross their median rarely
+    assert "no evidence that it beats predicting with the naive forecast" in report.verdict
 
 
 @pytest.mark.parametrize(("gap", "loss"), [(0, "absolute"), (3, "squared"), (0, "zero_one")])
@@ -253,7 +253,7 @@ def test_the_guess_is_the_value_of_a_season_before_that_each_model_knew(gap, los
             errors.append(float(y[row] - y[earlier]))
     measure = {"absolute": np.abs, "squared": np.square, "zero_one": np.sign}[loss]
     assert report.baseline.error == pytest.approx(np.mean(np.abs(measure(errors))))
-    assert report.baseline.prediction == "the value one season (7 samples) before"
+    assert report.baseline.prediction == "the seasonal naive forecast (lag 7)"
     assert report.baseline.relation == "worse"
 
 

@@ -257,7 +257,7 @@ def test_outputs_have_the_parts_of_one_output(labels):
         models["five"], X, y, cv=3, scoring="f1_samples", n_permutations=3, random_state=0
     )
     assert report.permutation.pvalue == test.pvalue == 1 / 4
-    assert {"f1_samples", "share of wrong labels"} <= set(report.metrics)
+    assert {"f1_samples", "Hamming loss"} <= set(report.metrics)
     frame = report.out_of_fold
     wrong = (frame.predicted != y.to_numpy()[frame.row]).mean(axis=1)
     assert report.subgroups[0].value == pytest.approx(wrong[half[frame.row] == 0].mean())

@@ -80,7 +80,7 @@ def test_each_part_is_given_its_own_arguments(table):
     assert report.permutation.pvalue == by_weight.permutation.pvalue
     plain = report["cross_validation"]  # losses are averaged without weights that are for fits
     assert plain.value * 60 == pytest.approx(round(plain.value * 60))
-    with pytest.raises(ValueError, match="must not both be given"):
+    with pytest.raises(ValueError, match="must not both be passed"):
         skeval.evaluate(model, X, y, params=params, sample_weight=weights, **FEW)
 
 
@@ -182,7 +182,7 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     monkeypatch.setattr(NullDistributionDisplay, "plot", fail)
     page = report.to_html()
     assert "(This figure could not be drawn: no ink)" in page
-    assert "estimates of one error" in page
+    assert "estimates of the same error" in page
     assert report._repr_html_().startswith('<div class="skeval">')
     with warnings.catch_warnings():
         warnings.simplefilter("error")

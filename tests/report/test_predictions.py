@@ -319,7 +319,7 @@ def test_scorers_have_names_of_their_own(iris):
     names = [m for m, each in report.metrics.items() if each.extra.label is None]
     assert len(names) == len(set(names))
     assert {"accuracy_score 0", "accuracy_score 1"} <= set(names)
-    with pytest.raises(ValueError, match="must not name a scorer 'error'"):
+    with pytest.raises(ValueError, match="must not have the name 'error'"):
         evaluate(GaussianNB(), *iris, scoring={"error": own_score})
     with pytest.raises(TypeError, match="must give one number"):
         evaluate(GaussianNB(), *iris, scoring={"two": two_scores})

@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.ensemble import BaggingClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -150,6 +151,22 @@ def test_samples_of_weight_zero_take_no_part_in_anything(selecting):
     alone = clone(model).fit(X[rows], y[rows], weights[rows], groups[rows])
     assert found.decision_function(X).tolist() == alone.decision_function(X).tolist()
     assert found.statistics_.tolist() == alone.statistics_.tolist()
+
+
+def test_bagging_equals_a_loop_over_bootstrap_samples():
+    """Bagging passes the counts of a bootstrap sample as weights, which SelectKBest rejects."""
+    X, y = noise(0)
+    procedure = make_pipeline(SelectKBest(k=5), SVC(kernel="linear"))
+    model = PerturbationResamplingSVC(estimator=procedure, n_resamples=2, cv=3, random_state=0)
+    bagging = BaggingClassifier(model, 10, random_state=0).fit(X, y)
+    for fitted, rows in zip(bagging.estimators_, bagging.estimators_samples_, strict=True):
+        rows = np.sort(rows)
+        plain = clone(procedure).fit(X[rows], y[rows])
+        assert fitted.decision_function(X).tolist() == plain.decision_function(X).tolist()
+        assert fitted.support_.tolist() == rows[plain[-1].support_].tolist()
+    # random weights are no counts, so the selection of the resampling has none
+    with pytest.warns(UserWarning, match="sample_weight does not reach SelectKBest"):
+        assert 0 <= fitted.cv_error_ <= 1
 
 
 def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):

@@ -56,7 +56,7 @@ pytestmark = pytest.mark.skipif(
     tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7), reason="needs tags"
 )
 KINDS = [LateMixin, Attribute, AttributeAlone, Probabilities]
-MESSAGE = r"must be a classifier by its tags, {0} is not; write class {0}\(Cl"
+MESSAGE = r"must have the tags of a classifier, {0} does not. Write class {0}\(Cl"
 
 
 @pytest.mark.parametrize("kind", KINDS)

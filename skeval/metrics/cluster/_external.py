@@ -1,4 +1,4 @@
-"""External indices: agreement of a partition with another partition or known classes.
+"""External indices, agreement of a partition with another partition or known classes.
 
 The contingency table of two partitions, and the pair counts in it, come first. The public indices
 follow, then the Rand index of segmentation masks for arrays of any library and device.
@@ -48,7 +48,7 @@ class Contingency:
     cells : ndarray of shape (n_cells,)
         Number, or total weight, of the samples in each cell.
     within : float or None
-        Weighted number of pairs of samples in the same cell, in units of ``4**exponent``; None
+        Weighted number of pairs of samples in the same cell, in units of ``4**exponent``, or None
         without weights, because the cells then determine it exactly.
     row_sums, column_sums : ndarray
         Sizes of the classes and of the clusters.
@@ -74,8 +74,8 @@ class Contingency:
 class PairCounts(NamedTuple):
     """Numbers of pairs that are together or apart in two partitions.
 
-    Pairs are together in both (`both`, SS), in `labels_true` only (`true_only`, SD: the false
-    negatives), in `labels_pred` only (`pred_only`, DS: the false positives), or apart in both
+    Pairs are together in both (`both`, SS), in `labels_true` only (`true_only`, SD, the false
+    negatives), in `labels_pred` only (`pred_only`, DS, the false positives), or apart in both
     (`neither`, DD). Numbers are floats only if samples have weights.
     """
 
@@ -96,7 +96,7 @@ class PairCounts(NamedTuple):
 
 
 def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes ``0 .. n_codes - 1`` of the labels; codes may go unused.
+    """Return codes ``0 .. n_codes - 1`` of the labels. Codes may go unused.
 
     Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
     """
@@ -149,7 +149,7 @@ def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
 
 
 def count_pairs(table: Contingency) -> PairCounts:
-    """Return the pair counts of a table; exact Python integers for unweighted samples.
+    """Return the pair counts of a table, exact Python integers for unweighted samples.
 
     Pairs of weighted samples are in units of ``4**table.exponent``, which cancel in ratios.
 
@@ -224,7 +224,7 @@ def pair_jaccard(pairs: PairCounts) -> float:
 
 
 def fowlkes_mallows(pairs: PairCounts) -> float:
-    """Return ``SS / sqrt((SS + SD)(SS + DS))``; no pair in common is 0, as in scikit-learn."""
+    """Return ``SS / sqrt((SS + SD)(SS + DS))``. No pair in common is 0, as in scikit-learn."""
     if pairs.identical:
         return 1.0
     if pairs.both == 0:  # recall or precision is 0, so is their geometric mean
@@ -288,7 +288,7 @@ def make_pairs(
 
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
-    """Return the share of samples in the largest cell of each row or column."""
+    """Return the fraction of samples in the largest cell of each row or column."""
     if not len(table.cells):
         return 1.0
     largest = np.zeros(n_groups, table.cells.dtype)
@@ -300,10 +300,10 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
 def purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the purity: the share of samples in the majority class of their cluster.
+    """Compute the purity, that is, the fraction of samples in the majority class of their cluster.
 
     ``(1/n) sum_k max_t n_kt`` with ``n_kt`` the samples of cluster k in class t. It lies in
-    (0, 1]; larger is better, and 1 means that every cluster contains a single class. Singleton
+    (0, 1]. Larger is better, and 1 means that every cluster contains a single class. Singleton
     clusters always achieve this, so only compare clusterings with equal numbers of clusters.
 
     Some texts call the purity clustering accuracy. Others use this name for the accuracy after the
@@ -312,7 +312,7 @@ def purity_score(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference classes and clusters; integers, strings or other hashable labels.
+        Reference classes and clusters, as integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
@@ -324,7 +324,7 @@ def purity_score(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
         all are zero.
 
     See Also
@@ -351,15 +351,15 @@ def purity_score(
 def inverse_purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the inverse purity: the share of samples in the main cluster of their class.
+    """Compute the inverse purity, the fraction of samples in the main cluster of their class.
 
-    ``(1/n) sum_t max_k n_kt``. It lies in (0, 1]; larger is better, and 1 means that no class is
+    ``(1/n) sum_t max_k n_kt``. It lies in (0, 1]. Larger is better, and 1 means that no class is
     split, which a single cluster always achieves.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference classes and clusters; integers, strings or other hashable labels.
+        Reference classes and clusters, as integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
@@ -371,7 +371,7 @@ def inverse_purity_score(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
         all are zero.
 
     See Also
@@ -395,7 +395,7 @@ def inverse_purity_score(
 
 
 def best_class_f(table: Contingency, beta: float) -> float:
-    """Return ``sum_t |S_t|/n max_k F_b``; ``F_b = n_kt / (v |S_t| + (1 - v) |C_k|)``."""
+    """Return ``sum_t |S_t|/n max_k F_b``, with ``F_b = n_kt / (v |S_t| + (1 - v) |C_k|)``."""
     if not len(table.cells):
         return 1.0
     cluster_weight, class_weight = f_weights(beta)
@@ -418,15 +418,15 @@ def class_f_measure(
     """Compute the average F-measure of each class in its best-matching cluster.
 
     ``F = sum_t |S_t|/n max_k F_b(S_t, C_k)``, where ``F_b`` combines the precision ``n_kt/|C_k|``
-    and the recall ``n_kt/|S_t|`` of cluster k as a retrieval of class t. It lies in (0, 1]; larger
+    and the recall ``n_kt/|S_t|`` of cluster k as a retrieval of class t. It lies in (0, 1]. Larger
     is better, and 1 means identical partitions. It is not symmetric.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference classes and clusters; integers, strings or other hashable labels.
+        Reference classes and clusters, as integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
+        Weight of recall relative to precision, in [0, inf]. 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
@@ -438,8 +438,8 @@ def class_f_measure(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero; if `beta` is negative or nan.
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
+        all are zero. If `beta` is negative or nan.
 
     References
     ----------
@@ -461,33 +461,33 @@ def external_indices(
 ) -> Results:
     """Compute all external indices from one pass over the labels.
 
-    The contingency table is built once, in time that grows linearly with the number of samples;
-    all indices are computed from it. They are defined at the functions of the same name.
+    The contingency table is built once, in time that grows linearly with the number of samples.
+    All indices are computed from it. They are defined at the functions of the same name.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference and predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition, as integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
     dict of str to float
-        All indices by name. Smaller is better for "minkowski", where 0 is best; larger is better
+        All indices by name. Smaller is better for "minkowski", where 0 is best. Larger is better
         for all others, where 1 is best. The result prints as a table, and `to_frame` has a row per
         index.
 
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
         all are zero.
 
     Warns
     -----
     UndefinedMetricWarning
-        If pair precision or recall is 0/0; see `pair_precision_recall_fscore`.
+        If pair precision or recall is 0/0. See `pair_precision_recall_fscore`.
 
     Examples
     --------
@@ -536,20 +536,20 @@ def pair_counts(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference and predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition, as integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See Notes.
 
     Returns
     -------
     dict of str to int or float
-        The counts "both" (SS), "true_only" (SD), "pred_only" (DS) and "neither" (DD): Python
+        The counts "both" (SS), "true_only" (SD), "pred_only" (DS) and "neither" (DD), as Python
         integers, which cannot overflow, or floats if samples have weights.
 
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative,
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative,
         all are zero, or a product of two is infinite or next to 0.
 
     See Also
@@ -558,7 +558,7 @@ def pair_counts(
 
     Notes
     -----
-    With weights, the pair of samples i and j counts ``w_i w_j``; a weight above 1 stands for
+    With weights, the pair of samples i and j counts ``w_i w_j``. A weight above 1 stands for
     copies of its sample, which make ``w_i (w_i - 1) / 2`` further pairs, together in both
     partitions. Therefore integer weights are equivalent to repeated samples, a weight of 0 omits a
     sample, and if no weight exceeds 1, a common factor does not change ratios of counts.
@@ -583,14 +583,14 @@ def pair_counts(
         counts = np.ldexp(list(pairs.values()), 2 * table.exponent)
     if not np.array_equal(np.ldexp(counts, -2 * table.exponent), list(pairs.values())):
         raise ValueError(
-            "sample_weight must have products that are neither 0 nor infinite, got about "
-            f"2**{table.exponent}; scale it."
+            "products of two sample_weight must be neither 0 nor infinite, got about "
+            f"2**{table.exponent}. Scale the weights."
         )
     return dict(zip(pairs, counts.tolist(), strict=True))
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
-    """Return precision, recall and F_b of pairs; 0, with a warning, if undefined."""
+    """Return precision, recall and F_b of pairs, or 0, with a warning, if undefined."""
     if pairs.identical:
         return 1.0, 1.0, 1.0
     precision = _ratio(pairs.both, pairs.both + pairs.pred_only, "Pair precision", "labels_pred")
@@ -626,34 +626,34 @@ def pair_precision_recall_fscore(
 
     ``P = SS/(SS + FP)``, ``R = SS/(SS + FN)`` and ``F_b = (1+b^2) P R / (b^2 P + R)``, where SS
     counts the pairs together in both partitions, FP those together in the prediction only and FN
-    those together in the reference only. Each lies in [0, 1]; larger is better, 1 is perfect.
+    those together in the reference only. Each lies in [0, 1]. Larger is better, 1 is perfect.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference and predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition, as integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
+        Weight of recall relative to precision, in [0, inf]. 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
     precision, recall, fscore : float
-        Pair precision, recall and F_beta; 1 for identical partitions, even if no two samples are
+        Pair precision, recall and F_beta, or 1 for identical partitions, even if no two samples are
         together.
 
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero; if `beta` is negative or nan.
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
+        all are zero. If `beta` is negative or nan.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the partitions differ and one of them has no two samples together: its ratio is 0/0 and
-        set to 0.0, as in scikit-learn.
+        If the partitions differ and one of them has no two samples together, so its ratio is 0/0
+        and set to 0.0, as in scikit-learn.
 
     References
     ----------
@@ -680,15 +680,15 @@ def pair_fbeta_score(
 ) -> float:
     """Compute the F_beta score over pairs of samples in the same cluster.
 
-    ``F_b = (1+b^2) SS / ((1+b^2) SS + b^2 FN + FP)``, in [0, 1]; larger is better, and 1 means
+    ``F_b = (1+b^2) SS / ((1+b^2) SS + b^2 FN + FP)``, in [0, 1]. Larger is better, and 1 means
     identical partitions.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference and predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition, as integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
+        Weight of recall relative to precision, in [0, inf]. 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
@@ -700,8 +700,8 @@ def pair_fbeta_score(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
-        all are zero; if `beta` is negative or nan.
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
+        all are zero. If `beta` is negative or nan.
 
     See Also
     --------
@@ -727,13 +727,13 @@ def pair_jaccard_score(
 ) -> float:
     """Compute the Jaccard index of the pairs that are together in two partitions.
 
-    ``SS / (SS + SD + DS)``, in [0, 1]; larger is better, and 1 means identical partitions.
+    ``SS / (SS + SD + DS)``, in [0, 1]. Larger is better, and 1 means identical partitions.
     It is symmetric and, unlike the Rand index, ignores pairs that are apart in both.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference and predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition, as integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
@@ -745,7 +745,7 @@ def pair_jaccard_score(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
         all are zero.
 
     References
@@ -767,15 +767,15 @@ def pair_jaccard_score(
 def fowlkes_mallows_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the Fowlkes-Mallows index: the geometric mean of pair precision and recall.
+    """Compute the Fowlkes-Mallows index, the geometric mean of pair precision and recall.
 
-    ``SS / sqrt((SS + SD)(SS + DS))``, in [0, 1]; larger is better, and 1 means identical
+    ``SS / sqrt((SS + SD)(SS + DS))``, in [0, 1]. Larger is better, and 1 means identical
     partitions. It is symmetric.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference and predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition, as integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
@@ -787,13 +787,13 @@ def fowlkes_mallows_score(
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
         all are zero.
 
     Notes
     -----
     :func:`sklearn.metrics.fowlkes_mallows_score` differs only for two identical partitions in which
-    no two samples are together: it returns 0.0, the worst value, and this function returns 1. If
+    no two samples are together. It returns 0.0, the worst value, and this function returns 1. If
     the partitions differ and have no pair in common, both return 0.
 
     References
@@ -820,26 +820,26 @@ def minkowski_score(
     """Compute the Minkowski score, the relative distance of two co-association matrices.
 
     ``||C_U - C_V||_F / ||C_U||_F = sqrt((SD + DS) / (SS + SD))`` where U is the reference and C are
-    the co-association matrices without their diagonals. It lies in [0, inf]; smaller is better, and
+    the co-association matrices without their diagonals. It lies in [0, inf]. Smaller is better, and
     0 means identical partitions. It is not symmetric.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        Reference and predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition, as integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
     float
-        The score; `inf` if no two samples are together in the reference but some are in the
+        The score, or `inf` if no two samples are together in the reference but some are in the
         prediction.
 
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions; if a weight is negative or
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative or
         all are zero.
 
     See Also
@@ -848,7 +848,7 @@ def minkowski_score(
 
     Notes
     -----
-    The diagonal is omitted because it is 1 in every co-association matrix; including it would add n
+    The diagonal is omitted because it is 1 in every co-association matrix. Including it would add n
     to the denominator and lower the score.
 
     References
@@ -878,7 +878,7 @@ def coassociation_matrix(
     Parameters
     ----------
     labels : array-like of shape (n_samples,)
-        Partition; integers, strings or other hashable labels.
+        Partition, as integers, strings or other hashable labels.
     sparse_output : bool, default=True
         Return a sparse array, whose size is the sum of the squared cluster sizes, or a dense one.
 
@@ -929,33 +929,33 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
     With ``T[s, r] = sum_pixels true_s pred_r``, its margins a and b and its total N, ``RI = 1 -
     [(sum a_s^2 + sum b_r^2)/2 - sum T^2] / [N (N - 1)/2]``. This is the share of pairs of pixels
     that both segmentations put together or both put apart. For hard masks it lies in [0, 1] and
-    equals the Rand index of the label images; larger is better, 1 means identical.
+    equals the Rand index of the label images. Larger is better, 1 means identical.
 
     Parameters
     ----------
     masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
-        The reference: one mask per segment, hard (bool, or all values 0 and 1) or soft (values
+        The reference, one mask per segment, hard (bool, or all values 0 and 1) or soft (values
         in [0, 1] that sum to at most 1 at each pixel). Pixels that no mask covers form an
         additional segment, the background, ``clip(1 - sum of the masks, 0, 1)``. Any Array API
-        library: NumPy, PyTorch, CuPy, JAX...
+        library, such as NumPy, PyTorch, CuPy, JAX...
     masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
-        The prediction, with the same image shape, library and device; the number of masks may
+        The prediction, with the same image shape, library and device. The number of masks may
         differ.
     per_image : bool, default=False
         If True, the first axis counts images, and the result is the mean index over images. Each
-        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`;
+        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`.
         `metric_interval` sets it, because its samples are images.
 
     Returns
     -------
     float
-        The index; nan if its denominator is 0.
+        The index, or nan if its denominator is 0.
 
     Raises
     ------
     ValueError
-        If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
-        nan; if hard masks overlap, or soft masks sum to more than 1 at a pixel.
+        If the images differ in shape or device, or have no pixels. If a value is outside [0, 1] or
+        nan. If hard masks overlap, or soft masks sum to more than 1 at a pixel.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
@@ -995,7 +995,7 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: boo
 
     With the pair counts of the table T of `mask_rand_score`,
     ``ARI = 2 (SS DD - SD DS) / [(SS + SD)(SD + DD) + (SS + DS)(DS + DD)]``. The maximum 1 means
-    identical segmentations; 0 is expected by chance, and negative values are worse than chance. For
+    identical segmentations. 0 is expected by chance, and negative values are worse than chance. For
     hard masks it equals the adjusted Rand index of the label images.
 
     Parameters
@@ -1003,7 +1003,7 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: boo
     masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
         The reference masks, hard or soft, see `mask_rand_score`.
     masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
-        The prediction, with the same image shape, library and device; the number of masks may
+        The prediction, with the same image shape, library and device. The number of masks may
         differ.
     per_image : bool, default=False
         If True, the first axis counts images, and the result is the mean index over images. Each
@@ -1013,13 +1013,13 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: boo
     Returns
     -------
     float
-        The index; nan if its denominator is 0.
+        The index, or nan if its denominator is 0.
 
     Raises
     ------
     ValueError
-        If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
-        nan; if hard masks overlap, or soft masks sum to more than 1 at a pixel.
+        If the images differ in shape or device, or have no pixels. If a value is outside [0, 1] or
+        nan. If hard masks overlap, or soft masks sum to more than 1 at a pixel.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
@@ -1081,7 +1081,7 @@ def _mean_index(
 
 
 def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
-    """Return the pair counts of the table ``T``; they are integers for hard masks."""
+    """Return the pair counts of the table ``T``. They are integers for hard masks."""
     true, pred, xp = check_masks(masks_true, masks_pred)
     dtype = xp.float64 if xp.float64 in (true.dtype, pred.dtype) else xp.float32
     wide = widest_float_dtype(xp, device(true))

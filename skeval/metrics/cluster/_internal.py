@@ -99,7 +99,7 @@ def within_cluster_distances(
     """Compute the mean and the largest distance within each cluster.
 
     ``avg(C) = 2/(|C|(|C|-1)) sum_(i<j in C) d(x_i, x_j)`` and the diameter
-    ``diam(C) = max_(i,j in C) d(x_i, x_j)``. Range [0, inf); 0 is best, smaller is better.
+    ``diam(C) = max_(i,j in C) d(x_i, x_j)``. Range [0, inf). Smaller is better, and 0 is best.
 
     Parameters
     ----------
@@ -107,14 +107,14 @@ def within_cluster_distances(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def within_cluster_distances(
 
     Notes
     -----
-    A singleton has no pairs; its mean and its diameter are 0 by convention. Only the pairs within
+    A singleton has no pairs. Its mean and its diameter are 0 by convention. Only the pairs within
     clusters are computed.
 
     References
@@ -168,7 +168,7 @@ def between_cluster_distances(
     """Compute the mean, smallest and centroid distance between each pair of clusters.
 
     The first two are the mean and the smallest ``d(x_i, x_j)`` over ``i`` in one and ``j`` in the
-    other cluster, the third is ``d(mu_k, mu_l)`` between the centroids. Range [0, inf); larger is
+    other cluster, the third is ``d(mu_k, mu_l)`` between the centroids. Range [0, inf). Larger is
     better, 0 is the worst value.
 
     Parameters
@@ -177,14 +177,14 @@ def between_cluster_distances(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def between_cluster_distances(
     Warns
     -----
     UndefinedMetricWarning
-        If the metric has no centroids ("precomputed", metrics of Boolean vectors); "centroid" is
+        If the metric has no centroids ("precomputed", metrics of Boolean vectors). "centroid" is
         nan.
 
     See Also
@@ -229,7 +229,7 @@ def between_cluster_distances(
     needs = {"mean_between", "min_between", "centroid_between"}
     result = measure(samples, needs)
     if result["centroid_between"] is None:
-        warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
+        warn_undefined(f"centroid is nan, because metric={metric!r} has no centroids.")
         result["centroid_between"] = np.full_like(result["min_between"], np.nan)
     return {
         "label": samples.partition.names,
@@ -253,7 +253,8 @@ def silhouette_samples(
 
     ``s_i = (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
     of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
-    Range [-1, 1]; 1 is best, and negative values mean that another cluster is nearer on average.
+    Range [-1, 1]. The best value is 1, and negative values mean that another cluster is nearer on
+    average.
 
     Parameters
     ----------
@@ -261,21 +262,21 @@ def silhouette_samples(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
     **metric_arguments : dict
         Arguments of the metric, such as ``p=3`` of "minkowski".
 
     Returns
     -------
     silhouettes : ndarray of shape (n_samples,)
-        Silhouettes, without unit; nan for samples dropped as noise.
+        Silhouettes, without unit, or nan for samples dropped as noise.
 
     Raises
     ------
@@ -339,7 +340,7 @@ def silhouette_score(
 
     ``mean_i (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
     of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
-    Range [-1, 1]; best 1, worst -1.
+    Range [-1, 1]. The best value is 1, the worst -1.
 
     Parameters
     ----------
@@ -347,27 +348,27 @@ def silhouette_score(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     sample_size : int or None, default=None
-        Number of samples to draw without replacement. None uses all samples, in one pass that does
+        Number of samples to draw without replacement. None means all samples, in one pass that does
         not store the distance matrix.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call. An int selects the same
+        Seed of the random draws. An int gives the same result in each call. An int selects the same
         subsample as in scikit-learn's function.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
     **metric_arguments : dict
         Arguments of the metric, such as ``p=3`` of "minkowski".
 
     Returns
     -------
     silhouette : float
-        Mean silhouette, without unit; samples dropped as noise are ignored.
+        Mean silhouette, without unit. Samples dropped as noise are ignored.
 
     Raises
     ------
@@ -380,7 +381,7 @@ def silhouette_score(
 
     Notes
     -----
-    Singletons have silhouette 0. Some texts average within clusters first; this function averages
+    Singletons have silhouette 0. Some texts average within clusters first. This function averages
     over samples, as in scikit-learn.
 
     References
@@ -408,12 +409,12 @@ def silhouette_score(
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
-    """Return nearest / diameter; inf if only the diameter is 0, nan if both are."""
+    """Return nearest / diameter, or inf if only the diameter is 0, nan if both are."""
     if diameter > 0:
         return float(nearest / diameter)
     if nearest > 0:
         return float("inf")
-    return give_nan("The Dunn index is 0 / 0: clusters share a point, and no diameter is above 0.")
+    return give_nan("The Dunn index is 0 / 0: clusters share a point, and all diameters are 0.")
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -427,9 +428,9 @@ def dunn_score(
 ) -> float:
     """Compute the Dunn index.
 
-    ``min_{k<l} d_min(C_k, C_l) / max_m diam(C_m)``: the distance of the nearest pair of samples in
-    different clusters divided by the distance of the farthest pair in one cluster. Range [0, inf];
-    larger is better, 0 is the worst value.
+    ``min_{k<l} d_min(C_k, C_l) / max_m diam(C_m)``, that is, the distance of the nearest pair of
+    samples in different clusters divided by the distance of the farthest pair in one cluster. Range
+    [0, inf]. Larger is better, 0 is the worst value.
 
     Parameters
     ----------
@@ -437,19 +438,19 @@ def dunn_score(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
     dunn : float
-        Dunn index, without unit; inf if all clusters have diameter 0 and no two clusters share a
+        Dunn index, without unit, or inf if all clusters have diameter 0 and no two clusters share a
         point.
 
     Raises
@@ -460,7 +461,7 @@ def dunn_score(
     Warns
     -----
     UndefinedMetricWarning
-        If both distances are 0; the index is nan.
+        If both distances are 0. The index is nan.
 
     See Also
     --------
@@ -470,7 +471,7 @@ def dunn_score(
     -----
     For dense Euclidean data, k-d trees avoid a pass over all pairs if they prune well, which is
     estimated from a sample of searches. Trees find the nearest pair, and bounds on radii exclude
-    points from the diameter; both are exact. Some packages call "generalized" Dunn indices, with
+    points from the diameter. Both are exact. Some packages call "generalized" Dunn indices, with
     mean or centroid distances, Dunn index.
 
     References
@@ -501,8 +502,8 @@ def connectivity_score(
     """Compute the connectivity of a clustering.
 
     ``sum_i sum_{j=1..L} x_ij`` with ``x_ij = 1/j`` if the j-th nearest neighbor of sample ``i``
-    lies in another cluster, and 0 otherwise. Range [0, n (1 + 1/2 + ... + 1/L)]; 0 is best, smaller
-    is better. Despite its name, it must be minimized.
+    lies in another cluster, and 0 otherwise. Range [0, n (1 + 1/2 + ... + 1/L)]. Smaller is better,
+    and 0 is best. Despite its name, it must be minimized.
 
     Parameters
     ----------
@@ -510,16 +511,16 @@ def connectivity_score(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     n_neighbors : int, default=10
         Number ``L`` of neighbors, smaller than the number of samples.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
@@ -569,8 +570,8 @@ def mst_compactness(
     """Compute the mean and the longest edge of the minimum spanning tree of each cluster.
 
     The tree joins the ``|C|`` samples of a cluster by ``|C| - 1`` edges of minimum total length.
-    Range [0, inf); 0 is best, smaller is better. Unlike the diameter it stays small for a long but
-    dense cluster.
+    Range [0, inf). Smaller is better, and 0 is best. Unlike the diameter it stays small for a long
+    but dense cluster.
 
     Parameters
     ----------
@@ -578,14 +579,14 @@ def mst_compactness(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
@@ -604,7 +605,7 @@ def mst_compactness(
 
     Notes
     -----
-    A singleton has no edges; its mean and longest edge are 0. Prim's algorithm computes ``|C|^2``
+    A singleton has no edges. Its mean and longest edge are 0. Prim's algorithm computes ``|C|^2``
     distances and stores ``|C|`` at a time.
 
     References
@@ -657,23 +658,23 @@ def compactness_score(
     ``SSE = sum_k sum_(i in k) delta(x_i, mu_k)``, where ``mu_k`` is the centroid of cluster ``k``
     and ``delta`` by default the squared Euclidean distance, as minimized by K-means. ``SSE / n`` is
     the variance within clusters, and its square root the compactness, the root mean square distance
-    to the centroid. Range [0, inf); 0 is best, smaller is better.
+    to the centroid. Range [0, inf). Smaller is better, and 0 is best.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     unit : {"root_mean", "mean", "sum"}, default="root_mean"
-        "root_mean" is the compactness, in the unit of the features; "mean" is the variance and
+        "root_mean" is the compactness, in the unit of the features. "mean" is the variance and
         "sum" the sum of squared errors, both in the squared unit.
     metric : str or callable, default="sqeuclidean"
         Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
         samples, so not "precomputed" and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
 
     Returns
     -------
@@ -695,7 +696,7 @@ def compactness_score(
 
     The sum is the ``inertia_`` of a :class:`sklearn.cluster.KMeans` that has converged. All three
     fall as clusters are added, so they only compare partitions with equal numbers of clusters. The
-    variance is summed over the features and divided by ``n``; the denominator of the
+    variance is summed over the features and divided by ``n``. The denominator of the
     Calinski-Harabasz index divides by ``n - K``.
 
     References
@@ -727,21 +728,21 @@ def centroid_distances(
 ) -> Table:
     """Compute the mean and the largest distance to the centroid of each cluster.
 
-    ``mean_(i in k) d(x_i, mu_k)`` and ``max_(i in k) d(x_i, mu_k)``. Range [0, inf); 0 is best,
-    smaller is better.
+    ``mean_(i in k) d(x_i, mu_k)`` and ``max_(i in k) d(x_i, mu_k)``. Range [0, inf). Smaller is
+    better, and 0 is best.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
         samples, so not "precomputed" and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
 
     Returns
     -------
@@ -782,7 +783,7 @@ def centroid_distances(
 
 
 def davies_bouldin_ratio(dispersion: np.ndarray, between: np.ndarray) -> float:
-    """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf if centroids coincide."""
+    """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l), or inf if centroids coincide."""
     sums, ratio = dispersion[:, None] + dispersion, np.full(between.shape, np.inf)
     np.divide(sums, between, out=ratio, where=between > 0)
     np.fill_diagonal(ratio, -np.inf)
@@ -803,14 +804,14 @@ def davies_bouldin_index(
     """Compute the Davies-Bouldin index.
 
     ``(1/K) sum_k max_{l != k} (S_k + S_l) / d(mu_k, mu_l)``, where ``mu_k`` is the centroid of
-    cluster ``k`` and ``S_k`` its dispersion. Range [0, inf]; 0 is best, smaller is better.
+    cluster ``k`` and ``S_k`` its dispersion. Range [0, inf]. Smaller is better, and 0 is best.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     dispersion : {"pairwise", "centroid"}, default="pairwise"
         ``S_k`` is the mean distance of the pairs of samples in the cluster ("pairwise"), or the
         mean distance of its samples to the centroid ("centroid", the form of scikit-learn).
@@ -818,15 +819,15 @@ def davies_bouldin_index(
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a
         mean of samples, so not "precomputed" and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
     davies_bouldin : float
-        Davies-Bouldin index, without unit; inf if two centroids coincide.
+        Davies-Bouldin index, without unit, or inf if two centroids coincide.
 
     Raises
     ------
@@ -840,8 +841,8 @@ def davies_bouldin_index(
     Notes
     -----
     The dispersion of a singleton is 0. If centroids coincide, scikit-learn returns 0.0, the best
-    value, in some cases; here the index is inf. Davies and Bouldin allow any power mean for the
-    dispersion; both forms here use the first power.
+    value, in some cases. Here the index is inf. Davies and Bouldin allow any power mean for the
+    dispersion. Both forms here use the first power.
 
     References
     ----------
@@ -867,7 +868,7 @@ def davies_bouldin_index(
 
 
 def calinski_harabasz_index(result: dict[str, Any]) -> float:
-    """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``; inf if only the sum is 0."""
+    """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``, or inf if only the sum is 0."""
     # singletons have no variance within, and equal samples none at all
     squares, between, K = result["squares"], result["between_squares"], len(result["sizes"])
     n, sse = len(squares), float(squares.sum())
@@ -898,7 +899,7 @@ def dbcv_score(
     .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} ,
 
     and the mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. For
-    each cluster, the minimum spanning tree by :math:`r` is computed; its inner samples have at
+    each cluster, the minimum spanning tree by :math:`r` is computed. Its inner samples have at
     least two edges. The sparseness :math:`S_k` is the longest edge between two inner samples of
     cluster :math:`k`, the separation :math:`D_k` the smallest reachability from an inner sample of
     cluster :math:`k` to an inner sample of another cluster. With the number of samples :math:`n`,
@@ -906,7 +907,7 @@ def dbcv_score(
 
     .. math:: DBCV = \sum_k \frac{|C_k|}{n} \frac{D_k - S_k}{\max(D_k, S_k)} .
 
-    Range [-1, 1]; larger is better. Clusters may have any shape.
+    Range [-1, 1]. Larger is better. Clusters may have any shape.
 
     Parameters
     ----------
@@ -914,23 +915,23 @@ def dbcv_score(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default="singletons"
-        Treatment of label -1, also as text: one cluster per sample, which contributes 0 and counts
-        in `n`, like noise in the paper ("singletons"); samples to omit ("drop"); or an ordinary
-        cluster ("cluster"; None does the same and warns).
+        Treatment of label -1, also as text. It marks one cluster per sample, which contributes 0
+        and counts in `n`, like noise in the paper ("singletons"), samples to omit ("drop"), or an
+        ordinary cluster ("cluster", or None with a warning).
     n_features : int or None, default=None
-        Number of dimensions :math:`p`. None uses the number of columns of X; required for
+        Number of dimensions :math:`p`. None means the number of columns of X, required for
         precomputed distances.
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
     dbcv : float
-        DBCV, without unit; nan if undefined.
+        DBCV, without unit, or nan if undefined.
 
     Raises
     ------
@@ -942,7 +943,7 @@ def dbcv_score(
     -----
     UndefinedMetricWarning
         If fewer than two clusters have at least two samples, or two clusters of zero width share a
-        position; the index is nan.
+        position. The index is nan.
 
     See Also
     --------
@@ -957,7 +958,7 @@ def dbcv_score(
     many dimensions. Each distance is computed three times, and only a few rows are stored at a
     time.
 
-    A minimum spanning tree by mutual reachability is rarely unique: a sample with a large core
+    A minimum spanning tree by mutual reachability is rarely unique. A sample with a large core
     distance is equally close to many others. The paper does not specify the tree, and in other
     programs it depends on the order of the rows. Here, ties in reachability are broken by the
     densest sample (the smallest core distance), and then by the shortest edge. As a result, border
@@ -993,7 +994,7 @@ def dbcv_score(
     columns = None if metric == "precomputed" else samples.points.shape[1]
     dimension = columns or n_features
     if dimension is None:
-        raise ValueError('n_features must be given when metric="precomputed", got None.')
+        raise ValueError('n_features must be passed when metric="precomputed", got None.')
     if n_features not in (None, dimension):
         raise ValueError(f"n_features must be None or {columns}, as in X, got {n_features}.")
     # singletons are noise
@@ -1001,7 +1002,7 @@ def dbcv_score(
     large = old.sizes > 1
     kept, sizes = large[old.cluster], old.sizes[large]
     if len(sizes) < 2:
-        return give_nan("DBCV needs two clusters of two samples or more.")
+        return give_nan("DBCV needs two clusters with at least two samples each.")
     starts = np.cumsum(sizes) - sizes
     partition = Partition(old.order[kept], starts, sizes, old.names[large], old.n_rows)
     points = points if columns is None else points[np.flatnonzero(kept)]
@@ -1014,7 +1015,7 @@ def dbcv_score(
     separation = _separations(samples, np.concatenate([reach for _, reach in trees]))
     larger = np.maximum(separation, sparseness)
     if not larger.all():
-        return give_nan("DBCV is 0 / 0: two clusters share a place and have no width.")
+        return give_nan("DBCV is 0 / 0, because all samples of two clusters are the same point.")
     return float(np.sum(sizes * (separation - sparseness) / larger) / old.n_samples)
 
 
@@ -1030,7 +1031,7 @@ def _density_tree(tiles: Tiles, members: slice, dimension: int) -> tuple[float, 
 
 
 def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
-    """Return the (m,) core distances of a cluster; 0 for a sample that has a duplicate."""
+    """Return the (m,) core distances of a cluster, or 0 for a sample that has a duplicate."""
     m = members.stop - members.start
     core = np.empty(m)
     for rows in slices(members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start):
@@ -1099,7 +1100,7 @@ def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """Properties of an index: one row of the table `INTERNAL` or `EXTERNAL`.
+    """Properties of an index, one row of the table `INTERNAL` or `EXTERNAL`.
 
     Attributes
     ----------
@@ -1113,7 +1114,7 @@ class Index:
     greater_is_better : bool
         Whether larger values are better.
     needs : frozenset of str
-        Quantities of `measure` used by `compute`; empty if `internal_indices` does not offer the
+        Quantities of `measure` used by `compute`, empty if `internal_indices` does not offer the
         index.
     compute : callable or None
         ``quantities -> float``.
@@ -1154,7 +1155,7 @@ def pair_distance(
     within: str = "clusters",
     **options: Any,
 ) -> float:
-    """Return the mean, smallest or largest distance of one kind of pairs; nan without a pair.
+    """Return the mean, smallest or largest distance of one kind of pairs, or nan without a pair.
 
     The pairs are samples "within" a cluster, samples "between" clusters, or "centroid" pairs. A
     mean is over clusters of two samples or more, or over pairs of clusters. With
@@ -1190,7 +1191,7 @@ def mst_compactness_score(X: ArrayLike, labels: ArrayLike, **options: Any) -> fl
 
 
 def distance_row(name: str, pairs: str, statistic: str) -> Index:
-    """Return the row of a distance: small within clusters and large between them is better."""
+    """Return the row of a distance, which is better small within and large between clusters."""
     function = partial(pair_distance, pairs=pairs, statistic=statistic)
     return Index(name, function, 0.0, np.inf, pairs != "within")
 
@@ -1263,7 +1264,7 @@ EXTERNAL = (
     Index("v_measure", v_measure_score, 0.0, 1.0, True),
 )
 BY_NAME = {row.name: row for row in INTERNAL}
-"""Rows of the internal indices; a new index needs a function and a row."""
+"""Rows of the internal indices. A new index needs a function and a row."""
 
 
 ROWS = {row.name: row for row in INTERNAL if row.compute is not None}
@@ -1303,7 +1304,7 @@ def internal_indices(
     """Compute internal indices of a clustering from one pass over the pairs of samples.
 
     Formula, range and direction of each index are described at the functions listed below. Larger
-    is better for silhouette, Dunn and Calinski-Harabasz; smaller is better for all others.
+    is better for silhouette, Dunn and Calinski-Harabasz. Smaller is better for all others.
 
     Parameters
     ----------
@@ -1311,7 +1312,7 @@ def internal_indices(
         The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
         distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        Cluster label of each sample; numbers or strings.
+        Cluster label of each sample, as numbers or strings.
     indices : sequence of str or None, default=None
         Names of indices and tables to compute. None computes all. Centroid indices need no pairs,
         and "dunn" and "connectivity" alone need them only if trees and bounds do not prune.
@@ -1320,8 +1321,8 @@ def internal_indices(
     n_neighbors : int, default=10
         Number of neighbors for the connectivity, smaller than the number of samples.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
-        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
+        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
     max_pairs : int or None, default=None
         Maximum number of pairs whose distances are computed. If there are more pairs, silhouette
         and connectivity are estimated from a sample of rows of each cluster, and other results that
@@ -1329,21 +1330,21 @@ def internal_indices(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws; an int gives the same result in each call.
+        Seed of the random draws. An int gives the same result in each call.
     n_jobs : int or None, default=None
-        Number of threads; results do not depend on it.
+        Number of threads. Results do not depend on it.
 
     Returns
     -------
     indices : dict of str to float, Estimate or ndarray
-        The requested results by name; they print as a table, and `to_frame` has a row per index.
+        The requested results by name. They print as a table, and `to_frame` has a row per index.
         Indices are the Euclidean "compactness", the root mean square distance to the centroid, and
-        "sse", the sum of squared errors; "silhouette"; "dunn"; "davies_bouldin_pairwise" and
-        "davies_bouldin_centroid", named by their dispersion; the Euclidean "calinski_harabasz", inf
-        if the samples of each cluster are equal; and "connectivity".
+        "sse", the sum of squared errors, "silhouette", "dunn", "davies_bouldin_pairwise" and
+        "davies_bouldin_centroid", named by their dispersion, the Euclidean "calinski_harabasz", inf
+        if the samples of each cluster are equal, and "connectivity".
 
-        Tables are "silhouette_samples" of shape (n_samples,), nan for dropped noise; "mean_within"
-        and "max_within", the diameter, of shape (n_clusters,), 0 for singletons; "mean_between",
+        Tables are "silhouette_samples" of shape (n_samples,), nan for dropped noise, "mean_within"
+        and "max_within", the diameter, of shape (n_clusters,), 0 for singletons, "mean_between",
         "min_between" and "centroid_between" of shape (n_clusters, n_clusters), the first two with
         nan on the diagonal. The "label" and the "size" of each cluster are always included.
 
@@ -1359,8 +1360,9 @@ def internal_indices(
     Warns
     -----
     UndefinedMetricWarning
-        If an index is nan: centroid indices for a metric without centroids; Calinski-Harabasz for
-        sparse X, for singletons only, or if it is 0 / 0; Dunn if it is 0 / 0.
+        If an index is nan. Centroid indices are nan for a metric without centroids.
+        Calinski-Harabasz is nan for sparse X, for singletons only, or if it is 0 / 0. Dunn is nan
+        if it is 0 / 0.
 
     See Also
     --------
@@ -1369,7 +1371,7 @@ def internal_indices(
 
     Notes
     -----
-    The distance matrix is never stored: memory grows as ``n_samples * n_clusters``.
+    The distance matrix is never stored, so memory grows as ``n_samples * n_clusters``.
     ``compactness``, ``sse`` and ``calinski_harabasz`` are Euclidean for any metric.
 
     References
@@ -1434,7 +1436,7 @@ def internal_indices(
         name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
     ]
     if undefined:
-        warn_undefined(f"Undefined for this metric or partition, nan: {', '.join(undefined)}.")
+        warn_undefined(f"Undefined for this metric or partition (nan): {', '.join(undefined)}.")
     clusters = {"label": partition.names, "size": partition.sizes}
     return Results({name: values[name] for name in (*ROWS, *TABLES) if name in values} | clusters)
 
@@ -1490,7 +1492,7 @@ def estimate_from_rows(
 
 def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
     """Return the (K,) numbers of rows to sample, proportional to the cluster sizes."""
-    # at least two rows of each cluster, and shares of the others
+    # at least two rows of each cluster, and fractions of the others
     sizes, n_rows = partition.sizes, max_pairs // partition.n_samples
     fewest = np.minimum(sizes, MIN_ROWS)
     if n_rows < fewest.sum():

@@ -4,7 +4,7 @@ Rows are sorted by cluster and noise is resolved first. `measure` then returns t
 the indices, from at most one pass over the distances. The quantities for n samples in K clusters
 are, by name:
 
-silhouette_samples : (n,) in the order of the caller, nan for dropped noise; `silhouettes` are in
+silhouette_samples : (n,) in the order of the caller, nan for dropped noise. `silhouettes` are in
 the order of the clusters. mean_within, max_within : (K,) mean distance and diameter of each
 cluster. mean_between, min_between : (K, K) mean distance and nearest pair for each pair of
 clusters. extremes : the nearest pair of all clusters and the largest diameter. connectivity : the
@@ -78,8 +78,8 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
     check_no_clusterer("labels", labels)
     if np.ndim(labels) == 2 and np.shape(labels)[1] > 1:
         raise ValueError(
-            f"labels must have one label per sample, got the shape {np.shape(labels)}; of a column "
-            "per cluster give labels.argmax(axis=1)."
+            f"labels must have one label per sample, got the shape {np.shape(labels)}. With a "
+            "column per cluster, pass labels.argmax(axis=1)."
         )
     with naming("labels"):
         values = native_labels("labels", column_or_1d(plain_text(labels)))
@@ -96,7 +96,7 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
     if noise is None and noisy.any():
         warn_user(
             f"{noisy.sum()} samples are labeled -1, which DBSCAN and similar methods use for "
-            'noise, and are treated as one cluster; choose noise="cluster", "drop" or "singletons".'
+            'noise, and are treated as one cluster. Choose noise="cluster", "drop" or "singletons".'
         )
     # clusters by number
     names, number = number_values(values[kept])
@@ -134,7 +134,7 @@ def check_samples(
     # arguments in the wrong order
     if np.ndim(X) == 1 and np.ndim(labels) == 2:
         raise TypeError(
-            "X must be a table, and labels one-dimensional; the order of arguments is (X, labels)."
+            "X must be a table, and labels one-dimensional. The order of arguments is (X, labels)."
         )
     precomputed = metric == "precomputed"
     if precomputed:
@@ -167,8 +167,8 @@ def check_magnitude(data: Points) -> None:
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
-            f"X must have its largest absolute value in [{SMALLEST}, {LARGEST}], got {largest:g}; "
-            "scale X."
+            f"X must have its largest absolute value in [{SMALLEST}, {LARGEST}], got {largest:g}. "
+            "Scale X."
         )
 
 
@@ -186,7 +186,7 @@ def _check_matrix(X: object) -> np.ndarray:
         if (zero != zero[zero.argmax(axis=1)]).any():
             raise ValueError(
                 f"{rule}, and have an entry for each distance above 0 if it is sparse, got samples "
-                "at distance 0 that differ in their distances to a third one; a graph of neighbors "
+                "at distance 0 that differ in their distances to a third one. A graph of neighbors "
                 "is no distance matrix."
             )
     if matrix.min() < 0:

@@ -1,7 +1,7 @@
 """Checks of a table, and of the order of its rows, for faults that bias an error estimate.
 
-A check is one row of `CHECKS`: its code, its title, the target that it needs, and a function of the
-table that yields findings.
+A check is one row of `CHECKS`, with its code, its title, the target that it needs, and a function
+of the table that yields findings.
 """
 
 from __future__ import annotations
@@ -60,9 +60,9 @@ __all__ = [
 
 
 class Check(NamedTuple):
-    """A check: the code and title of its results, the target that it needs, and its function.
+    """A check, with the code and title of its results, the target that it needs, and its function.
 
-    The function yields findings: results whose outcome is "note", "serious" or "not run".
+    The function yields findings, that is, results whose outcome is "note", "serious" or "not run".
     """
 
     code: str
@@ -155,7 +155,7 @@ def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]
 
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
-    """Return the columns of a table by name; none if the samples are not rows."""
+    """Return the columns of a table by name, none if the samples are not rows."""
     X = convert_rows(X)
     if not is_dense_table(X):
         return {}

@@ -1,4 +1,4 @@
-"""Checks for rows that belong together: copies, near-duplicates, synthetic samples, identifiers."""
+"""Checks for rows that belong together, copies, near-duplicates, synthetic samples, identifiers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from skeval.report._data_checks.table import (
 from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
-"""Minimum share of samples that equal another one, and minimum number of copies."""
+"""Minimum fraction of samples that equal another one, and minimum number of copies."""
 MIN_KEY_SIZE = 20, 10
 """Minimum number of characters of a text, and of entries of a sparse row, to count as copies."""
 MIN_TOGETHER = 0.5
-"""Minimum share of equal rows that are consecutive, if they are measurements of one object."""
+"""Minimum fraction of equal rows that are consecutive, if they are measurements of one object."""
 MIN_AGREEING = 0.9
-"""Minimum share of equal rows with the same target, if they are copies."""
+"""Minimum fraction of equal rows with the same target, if they are copies."""
 MIN_RATIO = 3.5
 """Minimum number of pairs of equal rows, per pair that independent columns are expected to give."""
 MIN_UNIQUE = 0.9
-"""Minimum number of distinct values of a continuous column, as a share of the distinct rows."""
+"""Minimum number of distinct values of a continuous column, as a fraction of the distinct rows."""
 MIN_REPEATS = 5
 """Mean number of samples per combination of values above which equal rows are common."""
 MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
@@ -56,9 +56,9 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report samples that equal a sample of another group.
 
-    Copies are serious if chance does not produce them and they have the same targets: a column is
-    continuous, or equal pairs are more frequent than pairs at the next smallest distances. So are
-    equal rows that are consecutive in a file that is not sorted. Short
+    Copies are serious if chance does not produce them and they have the same targets, that is, a
+    column is continuous, or equal pairs are more frequent than pairs at the next smallest
+    distances. So are equal rows that are consecutive in a file that is not sorted. Short
     texts and sparse rows with few entries are often equal by chance.
     """
     if table.keys is None:
@@ -131,7 +131,7 @@ def _have_similar_targets(repeated: list[list[int]], target: Target) -> bool:
 def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     """Return the expected number of ordered pairs of equal rows of independent columns.
 
-    There is none if a column is continuous: copies alone repeat its values.
+    There is none if a column is continuous, because copies alone repeat its values.
     """
     n, counts = len(columns), [np.unique(c, return_counts=True)[1] for c in columns.T]
     if max(map(len, counts)) >= MIN_UNIQUE * n_distinct:
@@ -225,8 +225,8 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
     """Whether pairs of equal values are no more frequent than pairs one or two steps apart.
 
     Sorted values on a grid have more such pairs than equal ones, by chance. The step is that of
-    the smallest gap, if all gaps are multiples of it up to rounding, or else the unit of rounding;
-    without either the values are on no grid.
+    the smallest gap, if all gaps are multiples of it up to rounding, or else the unit of rounding.
+    Without either the values are on no grid.
     """
     gaps = np.diff(values)
     if not np.isfinite(gaps).all() or not gaps.min() > 0:
@@ -284,9 +284,9 @@ MAX_QUERIES = 2000
 SIZES = range(1, 6)
 """Numbers of near-duplicates per sample."""
 MIN_COLUMNS, MIN_KNOWN = 2, 0.9
-"""Minimum number of columns, and share of known values of each."""
+"""Minimum number of columns, and fraction of known values of each."""
 NEXT = 10
-"""Neighbor ranks used to estimate the intrinsic dimension: `NEXT` and ``2 * NEXT``."""
+"""Neighbor ranks used to estimate the intrinsic dimension, `NEXT` and ``2 * NEXT``."""
 RARE_RATIO = 0.005
 """Share of uniformly distributed samples with such a large gap after their k nearest neighbors."""
 MIN_SHARE = 0.1
@@ -376,26 +376,26 @@ def _are_classes(
 MIN_NUMBERED = 10
 """Minimum number of objects that are numbered, or that their rows alone show."""
 MAX_SHARE_OF_VALUE = 0.2
-"""Maximum share of the most frequent value in a feature that identifies objects."""
+"""Maximum fraction of the most frequent value in a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
-"""Minimum share of rows with a repeated value, and minimum number of repeated values."""
+"""Minimum fraction of rows with a repeated value, and minimum number of repeated values."""
 MIN_MEASURED_AGAIN, MIN_ALIKE, MAX_OTHERS = 0.5, 0.5, 50
-"""For objects without a name: minimum share of rows with a repeated value, minimum share of the
+"""For objects without a name, minimum fraction of rows with a repeated value, and of the
 variance of another column that the objects explain, and maximum number of such columns."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
-"""Share of the variance of the target that values explain beyond chance: minimum for a feature,
-and for a column outside X. Of pairs of samples with the same value: minimum share of pairs with
+"""Share of the variance of the target that values explain beyond chance, minimum for a feature,
+and for a column outside X. Of pairs of samples with the same value, minimum fraction of pairs with
 different classes."""
 N_SHUFFLES, MAX_P = 199, 0.005
 N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE = 1999, 0.0005
-"""Stricter test of features whose equal values have different classes: a few pairs are enough for
+"""Stricter test of features whose equal values have different classes. A few pairs are enough for
 that, so chance produces it in any table of many columns."""
 MAX_NEIGHBOR_CORRELATION = 0.5
 MIN_OBJECTS, MAX_ROWS_OF_OBJECT = 30, 20
 """Minimum number of values, and maximum mean number of rows of each, of a column that names objects
-without another sign: categories have fewer values in more rows."""
+without another sign. Categories have fewer values in more rows."""
 MIN_ONCE = 0.9
-"""Minimum share of rows that a time within an object identifies."""
+"""Minimum fraction of rows that a time within an object identifies."""
 OBJECT = re.compile(
     r"(.*[ _.\-])?(id|pid|uid|sid|pat[ _.\-]?id|patient|subject|subj|person|participant|proband|"
     r"respondent|individual|animal|rat|mouse|child|infant|student|pupil|family|household|donor|specimen|user|"
@@ -407,11 +407,11 @@ OBJECT = re.compile(
 
 
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
-    """Report columns whose values name objects: by their name, their design, or the target.
+    """Report columns whose values name objects, by their name, their design, or the target.
 
     A feature is serious if its values nearly determine the target, and another sign shows that they
-    name objects: its name, a time within its values, consecutive numbers or, if the target has
-    classes, many values in few rows each. A numeric target is similar in the rows of many a
+    name objects, such as its name, a time within its values, consecutive numbers or, if the target
+    has classes, many values in few rows each. A numeric target is similar in the rows of many a
     category, so without another sign there is a note. A column outside X is serious if its values
     are related to the target. Measured numbers, times and columns of which one value makes up a
     class name no objects. Only one sample of each group is used and, for features that are not
@@ -477,8 +477,8 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
                 "identifier",
                 "Probable groups",
                 "note",
-                f"the values of {name!r} look like names of objects that were measured more than "
-                f"once ({len(values.size)} values in {len(used)} rows)",
+                f"the values of {name!r} look like names of objects that were measured repeatedly "
+                f"({len(values.size)} values in {len(used)} rows)",
                 "Rows of an object are in training and test sets, so errors may be too low for new "
                 f"objects. {_advise_groups(name)} and remove it from the features.",
             )
@@ -548,7 +548,7 @@ def _is_design(
 
 
 def _spread_target(target: Target) -> np.ndarray:
-    """Return the target as columns: an indicator of each class, or the ranks of numbers."""
+    """Return the target as columns, an indicator of each class, or the ranks of numbers."""
     if target.classes is not None:
         return np.eye(len(target.classes))[target.codes]
     return rankdata(target.y.astype(float), axis=0).reshape(len(target), -1)

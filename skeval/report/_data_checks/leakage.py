@@ -31,9 +31,9 @@ MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 """Minimum share of known values of a copy of the target; of these, minimum share that agrees with
 the target, overall, and in each class and each predicted class."""
 MIN_DECIDED, MIN_OF_CLASS = 0.97, 8
-"""Minimum share of the rows of which a column decides the class, and minimum size of the class."""
+"""Minimum fraction of rows whose class a column decides, and minimum size of the class."""
 MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
-"""Maximum number of intervals of values of a number, each with one class; area under the curve of
+"""Maximum number of intervals of values of a number, each with one class, area under the curve of
 another column in which the classes are far apart, and the rank correlation within the classes above
 which both are one measurement."""
 MIN_CORRELATION, MIN_DISTINCT = 0.75, 10
@@ -48,10 +48,10 @@ N_TRIMS, SLACK, MAX_ERROR = 5, 1.5, 0.1
 """Number of least squares fits, factor of the rounding error for the error of their slope, and
 maximum rounding error of a copy or combination, in standard deviations of the target."""
 MIN_KNOWN_PART, MAX_COLUMNS, MAX_PARTS, MIN_EXACT_FORMULA = 0.9, 500, 20, 0.99
-"""Minimum share of known values of a part of the target; maximum number of columns that are
-searched for parts, and of parts; minimum share of rows that fulfill a formula."""
+"""Minimum fraction of known values of a part of the target, maximum number of columns that are
+searched for parts, and of parts, minimum fraction of rows that fulfill a formula."""
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
-"""Number of rows required for an exact linear combination: per column, and in addition."""
+"""Number of rows required for an exact linear combination, per column, and in addition."""
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     np.asarray,
     np.exp,
@@ -79,7 +79,7 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
     n_other = min(copies.values())
     best = [position for position, n_rows in copies.items() if n_rows == n_other]
     evidence = f"{table.name(best)} is {'nearly ' if n_other else ''}a copy of the target"
-    advice = "Remove it and evaluate again: the model can read the target from it."
+    advice = "Remove it and evaluate again: the model can predict the target from it."
     if n_other:
         evidence += f" ({n_other} row{'s differ' if n_other > 1 else ' differs'})"
         advice += " A test result that is known before the target may stay."
@@ -87,7 +87,7 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
 
 
 def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-    """Yield the features that are related to a numeric target: position, known values, targets."""
+    """Yield position, known values and targets of features related to a numeric target."""
     y, n_columns = table.target.y.astype(float), table.columns.shape[1]
     outcome = rankdata(y) - (len(y) + 1) / 2
     # the largest correlation that ties of the target allow
@@ -210,7 +210,7 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
                 "telling-feature", "Perfect feature", "note", f"{evidence} {how}", advice, lead
             )
         return
-    # the share of wrong rows of each class that a feature decides
+    # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
     decided: dict[tuple[str, int], dict[int, float]] = {}
     for position, rule, code, wrong in _list_deciding(table):
@@ -247,7 +247,7 @@ def _write_share(wrong: float) -> str:
 
 
 def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, float]]:
-    """Yield the features that decide a class: position, rule, class and share of wrong rows."""
+    """Yield position, rule, class and fraction of wrong rows of features that decide a class."""
     target, (n, n_columns) = table.target, table.columns.shape
     sizes = np.bincount(target.codes, minlength=target.n_classes)
     classes = np.flatnonzero(np.minimum(sizes, n - sizes) >= MIN_OF_CLASS).tolist()
@@ -270,9 +270,9 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
 def _find_rule(
     own: np.ndarray, rest: np.ndarray, lost: tuple[int, int], is_number: bool, log_tests: float
 ) -> tuple[str, float]:
-    """Return the first rule by which a column decides a class, and the share of wrong rows.
+    """Return the first rule by which a column decides a class, and the fraction of wrong rows.
 
-    The values, in ascending order, occur `own` times in the class and `rest` times in the rest;
+    The values, in ascending order, occur `own` times in the class and `rest` times in the rest.
     `lost` are the missing values of both. A few rows may be wrong. Chance must not explain the
     rule, by the number of choices of it and of the wrong rows, and of all orders of the rows.
     """
@@ -369,7 +369,7 @@ def check_perfection(
 ) -> Iterator[CheckResult]:
     """Report predictions without error, with the features that give them.
 
-    It is serious if these features are categories or codes; a measurement may separate the classes.
+    It is serious if these features are categories or codes. A measurement may separate the classes.
     """
     table = describe_table(X, target, None, feature_names, {})
     features = _list_sufficient_features(table) if table.columns.shape[1] else []
@@ -391,7 +391,7 @@ def check_perfection(
 def _list_sufficient_features(table: TableDescription) -> list[int]:
     """Return up to three features, or indicators, that predict the target without error, or none.
 
-    A tree of the few most important features must predict held-out rows; one that is enough alone
+    A tree of the few most important features must predict held-out rows. One that is enough alone
     is preferred. For a numeric target, they may also be added to a linear combination by their
     correlation with its residual.
     """
@@ -475,7 +475,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
     """Return the columns with a part in a linear combination that gives the target up to rounding.
 
     They are the fewest columns, in the order of their weights, that give the target in nearly all
-    rows; none if not even all columns do.
+    rows, none if not even all columns do.
     """
     n, p = columns.shape
     if p < 2 or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:

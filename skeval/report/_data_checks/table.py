@@ -45,7 +45,7 @@ class Values:
     Attributes
     ----------
     of_cell : array of shape (n_columns, n_rows)
-        Value of each cell, ascending within a column; missing values have the last number.
+        Value of each cell, ascending within a column. Missing values have the last number.
     number, size, column : arrays of shape (n_values,)
         The value itself, how often it occurs, and its column.
     n_values : array of shape (n_columns,)
@@ -107,9 +107,9 @@ class TableDescription:
     target, groups, left_out
         Target, groups and columns outside X of the same rows.
     keys : sequence of bytes or None
-        A key per sample of the full table; samples are equal if their keys are.
+        A key per sample of the full table. Samples are equal if their keys are.
     key_size : array or None
-        Characters of a text, or stored entries of a sparse row; None for a dense table.
+        Characters of a text, or stored entries of a sparse row, or None for a dense table.
     all_target, all_groups
         Target and groups of the full table, which `keys` refers to.
     unchecked : list of str
@@ -163,7 +163,7 @@ def describe_table(
     feature_names: Sequence[str] | None,
     left_out: Mapping[str, Any],
 ) -> TableDescription:
-    """Describe dense and sparse tables and lists of texts; of other samples only the target."""
+    """Describe dense and sparse tables and lists of texts, of other samples only the target."""
     X, n = convert_rows(X), len(target)
     rows: Any = slice(None)
     unchecked: list[str] = []
@@ -229,7 +229,7 @@ def is_dense_table(X: Any) -> bool:
 
 
 def list_columns(X: Any) -> Iterator[np.ndarray]:
-    """Yield the columns of a table; those of a data frame one by one, each with its own type."""
+    """Yield the columns of a table, those of a data frame one by one, each with its own type."""
     if not hasattr(X, "columns"):
         yield from np.asarray(X).T
         return
@@ -293,7 +293,7 @@ def drop_infinite(numbers: np.ndarray) -> np.ndarray:
 
 
 def standardize(columns: np.ndarray) -> np.ndarray:
-    """Return columns with mean 0 and standard deviation 1; constant ones become 0."""
+    """Return columns with mean 0 and standard deviation 1. Constant ones become 0."""
     largest = np.abs(columns).max(axis=0)  # squares of tiny numbers are 0
     standardized: np.ndarray = columns / np.where(largest > 0, largest, 1.0)
     spread = standardized.std(axis=0)
@@ -355,7 +355,7 @@ def _key_sparse_rows(X: Any) -> tuple[list[bytes], np.ndarray]:
 
 
 def _read_texts(X: Any) -> list[str] | None:
-    """Return texts in lower case with single spaces; None if the samples are not texts."""
+    """Return texts in lower case with single spaces, or None if the samples are not texts."""
     if issparse(X) or (hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != 1):
         return None
     samples = np.asarray(X).ravel().tolist() if hasattr(X, "shape") else list(X)

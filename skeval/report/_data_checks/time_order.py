@@ -1,4 +1,4 @@
-"""Checks of the order of rows: similar neighbors, and rows in time order.
+"""Checks of the order of rows, similar neighbors, and rows in time order.
 
 In random order, neighboring rows are no more similar than any two rows. This is tested by shuffling
 the rows, for the targets and for the out-of-fold losses. Similar neighbors are harmless in a sorted
@@ -30,7 +30,7 @@ MAX_P = 0.005
 """Maximum P-value, from shuffled rows, at which neighbors count as similar."""
 MIN_ROWS = 30
 MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 399, 2 * 10**6
-"""Minimum and maximum number of shuffles; maximum number of values moved in all of them."""
+"""Minimum and maximum number of shuffles, and maximum number of values moved in all of them."""
 MAX_SHUFFLED = 10_000
 """Maximum number of rows that are shuffled."""
 SLOW = 0.8
@@ -38,11 +38,11 @@ SLOW = 0.8
 REVEALING = 0.3
 """Minimum similarity of neighboring values for a feature that reveals neighbors."""
 CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IGNORECASE)
-"""Full names of columns of numbers that are times in any order; months and days repeat."""
+"""Full names of columns of numbers that are times in any order. Months and days repeat."""
 BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
 """Names of dates other than the date of the record."""
 MIN_NUMBERED, MIN_KNOWN = 8, 0.9
-"""Minimum number of row numbers, and share of rows that have one."""
+"""Minimum number of row numbers, and fraction of rows that have one."""
 MIN_GAPPED, MAX_SPAN, MAX_SPAN_IN_ORDER = 40, 1.25, 3.0
 """Minimum number of rows for row numbers with gaps, and their maximum range per row, in any order
 and in file order. Other whole numbers usually have ties, or are not in order."""
@@ -111,10 +111,10 @@ def check_order(
     groups: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[CheckResult]:
-    """Report whether neighboring rows are similar; serious if the rows are in time order.
+    """Report whether neighboring rows are similar, serious if the rows are in time order.
 
     Groups, which folds keep together, are represented by their first sample and their mean loss.
-    Rows sorted by class are compared within classes; rows sorted by a numeric target are not
+    Rows sorted by class are compared within classes. Rows sorted by a numeric target are not
     checked. Similar targets alone are not reported if no feature reveals which rows are neighbors,
     because then a model cannot use the order. Similar neighbors are no news in rows that a column
     sorts, alone or within a few blocks, or that are in blocks of a category.
@@ -197,7 +197,7 @@ def _find_scattered_times(
                 "Related in time",
                 "note",
                 f"sorted by {name!r}, {_join_evidence(codes)}",
-                "If the model is to predict later rows from earlier ones, test it that way "
+                "If the model is to predict later rows from earlier ones, test it in this way "
                 f"(--time {name}, or cv=TimeSeriesSplit() on sorted rows).",
             )
 
@@ -219,15 +219,15 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
             "Time order",
             "serious",
             f"the rows seem to be a series ({reason})",
-            "Clusters of a series may be its stretches of time. Remove the trend and the time, or "
+            "Clusters of a series may be periods of time. Remove the trend and the time, or "
             "use a method for changes in a series.",
         )
 
 
 def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features that number the rows: whole numbers without ties and with few gaps.
+    """Report features that number the rows, that is, whole numbers without ties and with few gaps.
 
-    Gaps remain where rows were removed; more of them are allowed in file order, which may also have
+    Gaps remain where rows were removed. More of them are allowed in file order, which may also have
     constant steps, and a few cells may be empty. Several columns of numbers in different orders are
     ranks. Serious if neighboring numbers have similar targets, so that the model learns the order
     of the file. A time, or the axis of a table, is noted.
@@ -289,7 +289,7 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
 
     The statistic counts equal neighbors of integer codes (the runs of Wald and Wolfowitz) and sums
     the products of neighboring floats. Rows are shuffled within strata. Without strata, many
-    rows are not shuffled: the distribution is approximately normal.
+    rows are not shuffled, because the distribution is approximately normal.
     """
     n = len(values)
     number = values.dtype.kind == "f"
@@ -333,7 +333,7 @@ def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndar
 def _find_rising_time(
     numbers: Mapping[str, np.ndarray], times: Mapping[str, list[np.ndarray]]
 ) -> str:
-    """Describe the date, or the number named as a time, that orders the rows; "" if none."""
+    """Describe the date, or the number named as a time, that orders the rows, or "" if none."""
     named = [(name, column) for name, readings in times.items() for column in readings]
     named += [
         (name, column) for name, column in numbers.items() if TIME.fullmatch(name.replace("_", " "))
@@ -367,8 +367,8 @@ def _compare_neighbors(
 ) -> tuple[list[float], list[float]]:
     """Return how similar neighboring values of numbers and of categories are, 0 by chance.
 
-    They are the autocorrelations of ranks without what the target explains, and the shares of equal
-    neighbors.
+    They are the autocorrelations of ranks without what the target explains, and the fractions of
+    equal neighbors.
     """
     outcome = rankdata(y) - (len(y) + 1) / 2
     similar, equal = [], []

@@ -1,4 +1,4 @@
-"""Checks for traces of the target in the values of features: encoding and rounding by class."""
+"""Checks for traces of the target in the values of features, encoding and rounding by class."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from skeval.report._page import CheckResult
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_DISTINCT, MIN_KNOWN = 10, 0.9
-"""Minimum number of values of a measurement, overall or in a class, and share of known values."""
+"""Minimum number of values of a measurement, overall or by class, and fraction of known ones."""
 MAX_CHANCE_OF_MEANS = 0.01
 """Maximum probability that a feature is this close to the means of the target by chance."""
 MAX_MERGED, N_CANDIDATES = 5, 10
 """Maximum number of categories of the same mean, and number of feature values from which the
 smoothing constant is computed, by trial."""
 MIN_SLOPE, MIN_FITTED = 0.25, 0.8
-"""Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means; and
+"""Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means, and
 share of the samples whose values must be smoothed means of the target."""
 MAX_DECIMALS = 8
 
@@ -82,8 +82,8 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     Smoothed means are :math:`(n_l m_l + a_l \bar y) / (n_l + a_l)`, with one constant for all
     values, or with the ratio of the variances of the target at the value and overall, which
     scikit-learn's `TargetEncoder` uses. Nearly all values must match, and this must be improbable
-    even for a feature that equals the expected target: the mean of :math:`n_l` targets lies within
-    the rounding error of its expectation with a probability of about :math:`(\delta + 2 n_l
+    even for a feature that equals the expected target, where the mean of :math:`n_l` targets lies
+    within the rounding error of its expectation with a probability of about :math:`(\delta + 2 n_l
     \epsilon) / \sqrt{2 \pi n_l s_l^2}`, with the step :math:`\delta` of the targets.
     """
     # means of the target, up to rounding

@@ -371,5 +371,5 @@ def test_fewer_than_two_clusters():
     X = data(0)[0]
     with pytest.raises(ValueError, match="labels must contain at least 2 clusters, got 1"):
         dbcv_score(X, np.zeros(30))
-    with pytest.warns(UndefinedMetricWarning, match="two clusters of two samples or more"):
+    with pytest.warns(UndefinedMetricWarning, match="two clusters with at least two samples"):
         assert np.isnan(dbcv_score(X, np.r_[1, np.zeros(29)]))

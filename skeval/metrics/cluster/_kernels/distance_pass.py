@@ -1,8 +1,8 @@
 """Tiled pass over the upper triangle of a distance matrix with rows sorted by cluster.
 
-Pairwise indices are reductions of this matrix by clusters: sums, largest and smallest entries. A
-strip of rows is the unit of work. Strips are gathered in order, so results do not depend on the
-number of threads. `pass_over_rows` uses some rows of each cluster instead of all. Nearest
+Pairwise indices are reductions of this matrix by clusters, that is, sums, largest and smallest
+entries. A strip of rows is the unit of work. Strips are gathered in order, so results do not depend
+on the number of threads. `pass_over_rows` uses some rows of each cluster instead of all. Nearest
 neighbors, computed during the pass or by a tree, follow at the end. Equations:
 doc/derivations/distance_pass.rst.
 """
@@ -220,7 +220,7 @@ def distance_pass(
 
 
 def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
-    """Return the ends of tiles of at most `size` rows: whole clusters, or equal parts of one.
+    """Return the ends of tiles of at most `size` rows, whole clusters, or equal parts of one.
 
     Points of one cluster are similar, which reduces cancellation in eq. 8.
     """
@@ -237,13 +237,13 @@ def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
 
 
 def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
-    """Yield slices of length `step` of start:stop; the last may be shorter."""
+    """Yield slices of length `step` of start:stop. The last may be shorter."""
     for begin in range(start, stop, step):
         yield slice(begin, min(begin + step, stop))
 
 
 def sums_by_strips(tiles: Tiles, starts: np.ndarray, n: int) -> ClusterSums:
-    """Yield eq. 1 for a few rows at a time; each pair is computed twice."""
+    """Yield eq. 1 for a few rows at a time. Each pair is computed twice."""
     for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
         yield rows, np.add.reduceat(tiles(rows)(slice(0, n)).distances, starts, axis=1).T
 
@@ -464,7 +464,7 @@ class Nearest:
         """Update the neighbors of `rows` with their distances (a block) to the samples `others`.
 
         `axis` is the axis of the block along which `rows` lie. lowest (r,): lower bounds of the
-        distances; rows with bounds beyond the reach are skipped (eq. 4).
+        distances. Rows with bounds beyond the reach are skipped (eq. 4).
         """
         # rows that the block may change (eq. 4)
         hit = np.flatnonzero(lowest <= self.reach[rows])  # (q,)
@@ -542,7 +542,7 @@ def count_up(row: np.ndarray, copies: np.ndarray) -> np.ndarray:
 def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L: int) -> np.ndarray:
     """Return the (m,) weights of m neighbors, shared among ties (eq. 2).
 
-    The neighbors are sorted by row and then by distance; each stands for `copies` equal ones.
+    The neighbors are sorted by row and then by distance. Each stands for `copies` equal ones.
     """
     if not len(row):
         return np.empty(0)
@@ -559,7 +559,7 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
 
 
 def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
-    """Return the connectivity without computing all pairs; None if a tree does not prune.
+    """Return the connectivity without computing all pairs, or None if a tree does not prune.
 
     A search must be cheaper than a row of the pass.
     """
@@ -632,9 +632,9 @@ SLACK = 1e-9  # relative slack of bounds, for rounding
 def nearest_between(
     points: np.ndarray, cluster: np.ndarray, *, budget: float = np.inf, n_jobs: int | None = None
 ) -> float | None:
-    """Return the smallest distance between rows of different clusters; inf for one cluster.
+    """Return the smallest distance between rows of different clusters, or inf for one cluster.
 
-    Each binary digit of the (n,) cluster numbers divides the points into two sides; the nearest
+    Each binary digit of the (n,) cluster numbers divides the points into two sides. The nearest
     pair between sides over all digits is the nearest pair (eq. 2). The result is None if a search
     visits more points than the budget, on average over a sample (eq. 10).
     """
@@ -659,7 +659,7 @@ def nearest_between(
 
 
 def extremes_by_bounds(samples: Samples) -> tuple[float, float] | None:
-    """Return the nearest pair and the diameter; None if bounds do not prune."""
+    """Return the nearest pair and the diameter, or None if bounds do not prune."""
     if not samples.is_dense_euclidean:
         return None
     partition, points = samples.partition, samples.points
@@ -669,7 +669,7 @@ def extremes_by_bounds(samples: Samples) -> tuple[float, float] | None:
 
 
 def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
-    """Return the largest distance within any cluster (eq. 4); 0 if all are singletons."""
+    """Return the largest distance within any cluster (eq. 4), or 0 if all are singletons."""
     # distances (m,) of the samples of each cluster from its mean
     clusters = [points[rows] - points[rows].mean(axis=0) for rows in members]
     radii = [np.sqrt(squared_norms(cluster)) for cluster in clusters]

@@ -81,7 +81,7 @@ class Partition:
         return np.repeat(np.arange(self.n_clusters), self.sizes)
 
     def unsort(self, values: np.ndarray) -> np.ndarray:
-        """Return values of sorted rows in the caller's order; nan for dropped rows."""
+        """Return values of sorted rows in the caller's order, or nan for dropped rows."""
         result = np.full(self.n_rows, np.nan)
         result[self.order] = values
         return result
@@ -126,7 +126,7 @@ class Samples:
 
     @property
     def zero(self) -> float:
-        """Distance that may be a rounding error of 0; most metrics are exact at 0."""
+        """Distance that may be a rounding error of 0. Most metrics are exact at 0."""
         return ROUNDED_ZERO.get(self.metric, 0.0) if isinstance(self.metric, str) else 0.0
 
 
@@ -184,7 +184,7 @@ def mend(
 ) -> np.ndarray:
     """Recompute inexact distances in place, and return (r,) lower bounds of the rows.
 
-    aa (r,) and bb (c,) are the squared norms; `take` returns the points, which are rarely needed.
+    aa (r,) and bb (c,) are the squared norms. `take` returns the points, which are rarely needed.
     """
     # a block whose columns are all far from the rows has no close pairs
     gaps = np.sqrt(bb.min()) - np.sqrt(aa)  # (r,)
@@ -291,7 +291,7 @@ def _enlarge(points: np.ndarray) -> np.ndarray:
 
 
 def check_distances(block: np.ndarray, metric: str | Callable) -> np.ndarray:
-    """Return a block of distances; raise unless all are finite and not negative."""
+    """Return a block of distances. Raise unless all are finite and not negative."""
     if isinstance(metric, str):
         np.maximum(block, 0.0, out=block)  # rounding; nan stays
     wrong = block[~((block >= 0) & (block < np.inf))]
@@ -323,7 +323,7 @@ def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
 def point_tiles(
     distance: BlockDistance, points: Points, checked: str | Callable | None = None
 ) -> Tiles:
-    """Return the tiles of the distance matrix of `points`; its diagonal is exactly 0.
+    """Return the tiles of the distance matrix of `points`. Its diagonal is exactly 0.
 
     Distances of a `checked` metric may be negative or infinite.
     """
@@ -408,7 +408,7 @@ def has_centroids(metric: str | Callable) -> bool:
 
 
 def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
-    """Return the quantities that need centroids; None if the metric has no centroids."""
+    """Return the quantities that need centroids, or None if the metric has no centroids."""
     # squared distances to the own mean (n,), and the means (K, p)
     points, partition, metric = samples.points, samples.partition, samples.metric
     result: dict[str, Any] = dict.fromkeys(needs)
@@ -461,7 +461,7 @@ def to_centroids(points: Points, partition: Partition, metric: str | Callable) -
 def between_centroids(
     points: Points, partition: Partition, metric: str | Callable, coincide: np.ndarray
 ) -> np.ndarray:
-    """Return the (K, K) distances between the centroids; 0 where they coincide."""
+    """Return the (K, K) distances between the centroids, or 0 where they coincide."""
     # means by cluster, (K, p), and their distances, (K, K)
     centroids = _stack([_mean(points[rows]) for rows in partition.members])
     between = distance_function(metric, points)(centroids, centroids)
