@@ -363,7 +363,7 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
     positive = each.of_class or (row.targets == _table.BINARY and "pos_label" in row.keywords)
     if positive and (len(classes) != 2 or classes[1] != 1):  # scikit-learn's positive class
         return None
-    return f"{each.name}, {classes[1]}" if each.of_class else each.name
+    return name_of(each.name, classes[1]) if each.of_class else each.name
 
 
 def score_of_metric(

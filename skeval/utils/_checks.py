@@ -349,7 +349,8 @@ def name_missing(name: object, entries: Iterable[object]) -> str:
     names = list(map(str, entries))
     listed = ", ".join(map(repr, names[:MAX_NAMES]))
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"no {name!r}; there are {listed}{more}{suggest(name, names)}"
+    meant = suggest(name, names).removeprefix(", did")
+    return f"no {name!r}. There are {listed}{more}{meant and f'. Did{meant}?'}"
 
 
 @contextmanager

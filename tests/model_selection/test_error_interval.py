@@ -259,7 +259,7 @@ def test_weights_train_and_count(method):
         ({"method": "cv_wald", "n_folds": 27}, "n_folds must be from 2 to 26 for .* 26 samples"),
         ({"method": "cv_wald", "variance": "cr1"}, "variance must be one of 'all_pairs', 'within"),
         ({"method": "holdout", "test_size": 25}, "test_size must leave at least 2 of 26 samples"),
-        ({"method": "holdout", "test_size": 1.5}, "test_size must be a share between 0 and 1"),
+        ({"method": "holdout", "test_size": 1.5}, "test_size must be a fraction between 0 and 1"),
         ({"method": "corrected_t", "n_repeats": 1}, "n_repeats must be an integer >= 2, got 1"),
         ({"groups": np.zeros(N)}, r"groups must have at least two groups, got one: 0\.0"),
         ({"method": ".632+", "sample_weight": np.ones(N)}, "sample_weight must be None for method"),

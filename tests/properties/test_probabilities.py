@@ -124,7 +124,7 @@ OF_ONE_COLUMN = {
 @pytest.mark.parametrize("name", OF_ONE_COLUMN)
 def test_two_columns_where_one_is_wanted(name):
     y = (Y > 1).astype(int)
-    with pytest.raises(ValueError, match=r"give the column of the positive class, .*\[:, 1\]"):
+    with pytest.raises(ValueError, match=r"Give the column of the positive class, .*\[:, 1\]"):
         OF_ONE_COLUMN[name](y, TWO)
 
 

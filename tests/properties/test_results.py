@@ -136,11 +136,11 @@ def test_a_result_is_drawn_on_axes_alone(results, wrong):
 def test_entries_are_found_by_name(made):
     report = skeval.evaluate(TREE, X, Y, **FEW)
     metrics = report.metrics
-    for name in ("accuracy", "roc_auc", "recall, 1"):
+    for name in ("accuracy", "roc_auc", "recall of 1"):
         assert report[name] is metrics[name] is getattr(metrics, name)
     assert report["resubstitution"] is report.estimates["resubstitution"]
     for read, kind in ((metrics.__getitem__, KeyError), (report.__getitem__, KeyError)):
-        with pytest.raises(kind, match=r"no 'roc_aux'; there are 'accuracy'.* mean 'roc_auc'"):
+        with pytest.raises(kind, match=r"no 'roc_aux'[.] There are 'accuracy'.* mean 'roc_auc'"):
             read("roc_aux")
     with pytest.raises(AttributeError, match=r"no 'roc_aux'; .* did you mean 'roc_auc'"):
         _ = metrics.roc_aux

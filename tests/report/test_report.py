@@ -14,7 +14,8 @@ plt = pytest.importorskip("matplotlib.pyplot")
 
 
 def drawn(display):
-    lines = [segment[:, 0].tolist() for segment in display.intervals_.get_segments()]
+    segments = display.intervals_.get_segments()
+    lines = [np.reshape(segment, (-1, 2))[:, 0].tolist() for segment in segments]
     return display.points_.get_xdata(), lines
 
 
@@ -35,7 +36,12 @@ def test_report_is_drawn_row_by_row():
     np.testing.assert_array_equal(points, [result.value for result in results])
     np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(9))
     intervals = [result.confidence_interval(0.8) for result in results]
-    assert lines == [[interval.low, interval.high] for interval in intervals]
+    # the training error and a single cross-validation are numbers only
+    named = [None, *report.estimates, None, None]
+    assert lines == [
+        [] if name in ("resubstitution", "cross_validation") else [interval.low, interval.high]
+        for name, interval in zip(named, intervals, strict=True)
+    ]
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert labels[0].startswith("main estimate (repeated_cv)\n0.0")
     assert labels[1].startswith("resubstitution\n0.0")

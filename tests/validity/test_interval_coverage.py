@@ -385,7 +385,7 @@ def count_covered_without_signal(estimator, n_sets, names):
         # About the true mean and variance, which no test sample moves.
         true = {"r2": 1 - np.mean((y_new - predicted) ** 2) / np.mean(y_new**2)} if numbers else {}
         if not numbers:
-            true = {f"recall, {label}": np.mean(predicted == label) for label in (0, 1)}
+            true = {f"recall of {label}": np.mean(predicted == label) for label in (0, 1)}
         for each in report.metrics.values():
             if each.name in names:
                 held[each.name] += each.interval.low <= true[each.name] <= each.interval.high
