@@ -142,7 +142,7 @@ def test_entries_are_found_by_name(made):
     for read, kind in ((metrics.__getitem__, KeyError), (report.__getitem__, KeyError)):
         with pytest.raises(kind, match=r"no 'roc_aux'[.] There are 'accuracy'.* mean 'roc_auc'"):
             read("roc_aux")
-    with pytest.raises(AttributeError, match=r"no 'roc_aux'; .* did you mean 'roc_auc'"):
+    with pytest.raises(AttributeError, match=r"no 'roc_aux'[.] .* Did you mean 'roc_auc'"):
         _ = metrics.roc_aux
     assert not hasattr(metrics, "__array__")
 
