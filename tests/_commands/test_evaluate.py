@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -22,8 +23,7 @@ from sklearn.svm import SVC
 import skeval
 from skeval.__main__ import main, make_parser
 from skeval._commands import cluster, evaluate
-from skeval._commands.evaluate import CLASSIFIERS, INCLUDED
-from skeval.report import _parts
+from skeval._commands.evaluate import CLASSIFIERS
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
@@ -303,8 +303,14 @@ def test_the_examples_of_the_help_run(examples, capsys):
     assert capsys.readouterr().err.count("error") == 0
 
 
-def test_help_names_the_parts_that_there_are():
-    assert set(INCLUDED) == {name for name, part in _parts.PARTS.items() if not part.required}
+def test_help_names_the_parts_that_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", "--help"])
+    (said,) = re.findall(r"comma-separated list of ([\w,\s]+)", capsys.readouterr().out)
+    with pytest.raises(ValueError, match="include must") as refused:
+        skeval.evaluate(SVC(), [[0.0], [1.0]] * 9, [0, 1] * 9, include=["none"])
+    parts = re.findall(r"'(\w+)'", str(refused.value).partition(" some of ")[2])[:-1]
+    assert set(re.findall(r"\w+", said)) == set(parts) - {"resubstitution", "cross_validation"}
 
 
 @pytest.fixture

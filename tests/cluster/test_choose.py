@@ -22,7 +22,7 @@ from skeval.cluster import (
     predictive_power,
     structure_test,
 )
-from skeval.cluster._choose import find_limits, resolve_parameter
+from skeval.cluster._choose import find_limits
 from skeval.cluster._references import resolve_reference
 from skeval.cluster._stability import AGREEMENTS, Draw, agree_both_ways, compare_halves
 
@@ -158,12 +158,11 @@ def test_no_more_clusters_are_chosen_than_exist(method, n_distinct):
 
 def test_reference_goes_by_the_kind_of_data():
     X = three()
-    assert resolve_reference(X, "auto")[0] == "uniform"
-    assert resolve_reference(csr_array(X), "auto")[0] == "permuted"
     options = {"n_clusters": [2, 3], "n_repeats": 3, "random_state": 0}
     options["method"] = "prediction_strength"
     uniform = choose_n_clusters(KMEANS, X, **options)
     permuted = choose_n_clusters(KMEANS, X, reference="permuted", **options)
+    assert choose_n_clusters(KMEANS, csr_array(X), **options).reference == "permuted"
     assert (uniform.reference, permuted.reference) == ("uniform", "permuted")
     np.testing.assert_array_equal(uniform.replicates, permuted.replicates)
     assert not np.array_equal(uniform.reference_replicates, permuted.reference_replicates)
@@ -292,21 +291,20 @@ def choice_of(n_clusters, pvalue, pvalue_more):
 
 
 def test_parameter_names():
-    assert resolve_parameter(KMEANS, None) == "n_clusters"
-    assert resolve_parameter(GaussianMixture(), None) == "n_components"
-    assert resolve_parameter(make_pipeline(PCA(2), KMEANS), None) == "kmeans__n_clusters"
+    options = {"n_clusters": [1, 3], "n_repeats": 2, "random_state": 0}
+    for clusterer, name in (
+        (KMEANS, "n_clusters"),
+        (GaussianMixture(), "n_components"),
+        (make_pipeline(PCA(2), KMEANS), "kmeans__n_clusters"),
+    ):
+        found = choose_n_clusters(clusterer, three_wide(), **options)
+        named = choose_n_clusters(clusterer, three_wide(), param_name=name, **options)
+        np.testing.assert_array_equal(found.replicates, named.replicates)
     pipeline = make_pipeline(PCA(2), GaussianMixture())
     with pytest.raises(ValueError, match="must be the parameter to set, gaussianmixture__n_comp"):
         choose_n_clusters(pipeline, three_wide())
-    choice = choose_n_clusters(
-        pipeline,
-        three_wide(),
-        n_clusters=[1, 3],
-        param_name="gaussianmixture__n_components",
-        n_repeats=2,
-        random_state=0,
-    )
-    assert choice.n_clusters == 3
+    name = "gaussianmixture__n_components"
+    assert choose_n_clusters(pipeline, three_wide(), param_name=name, **options).n_clusters == 3
     with pytest.raises(ValueError, match="DBSCAN has neither n_clusters"):
         choose_n_clusters(DBSCAN(), three_wide())
 

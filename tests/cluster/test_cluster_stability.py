@@ -15,7 +15,7 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
-from skeval.cluster._stability import cluster_jaccards, draw_rows
+from skeval.cluster._stability import cluster_jaccards
 
 WARD = AgglomerativeClustering(3)
 
@@ -36,18 +36,33 @@ def test_jaccards_equal_their_definition(pairs):
     )
 
 
+FITTED = []
+
+
+class Ward(ClusterMixin, BaseEstimator):
+    """Keeps the samples of its fits."""
+
+    def fit(self, X):
+        FITTED.append(X)
+        self.labels_ = WARD.fit_predict(X)
+        return self
+
+
 @pytest.mark.parametrize("method", ["bootstrap", "subset", "jitter"])
 def test_equals_the_definition(method):
     X = blobs(spread=3.0) * [1, 5]
-    result = cluster_stability(WARD, X, method=method, n_resamples=4, random_state=5)
+    FITTED.clear()
+    result = cluster_stability(Ward(), X, method=method, n_resamples=4, random_state=5)
     labels, children = WARD.fit_predict(X), SeedSequence(5).spawn(1)[0].spawn(20)
     np.testing.assert_array_equal(result.partition, labels)
-    for b in range(4):
-        rng = np.random.default_rng(children[b])
-        rows, data = draw_rows(len(X), method, rng), X
+    for b, data in enumerate(FITTED[1:]):
         if method == "jitter":
-            data = X + 0.1 * X.std(axis=0) * rng.normal(size=X.shape)
-        found = WARD.fit_predict(data[rows])
+            noise = np.random.default_rng(children[b]).normal(size=X.shape)
+            np.testing.assert_allclose(data, X + 0.1 * X.std(axis=0) * noise)
+            rows = np.arange(len(X))
+        else:
+            rows = np.array([np.flatnonzero((row == X).all(axis=1))[0] for row in data])
+        found = WARD.fit_predict(data)
         expected = reference.cluster_jaccards([0, 1, 2], labels[rows].tolist(), found.tolist())
         np.testing.assert_allclose(result.replicates[:, b], expected)
     np.testing.assert_allclose(result.values, result.replicates.mean(axis=1))
@@ -68,11 +83,12 @@ def test_more_noise_makes_clusters_less_stable():
 
 
 def test_resamples_are_those_of_fpc():
-    rng = np.random.default_rng(0)
-    rows = draw_rows(2000, "bootstrap", rng)
-    assert 0.60 < len(rows) / 2000 < 0.66
-    assert len(set(rows)) == len(rows)
-    assert len(set(draw_rows(2000, "subset", rng))) == 1000
+    X = np.arange(2000.0)[:, None]
+    for method, least, most in (("bootstrap", 1200, 1320), ("subset", 1000, 1000)):
+        FITTED.clear()
+        cluster_stability(Ward(), X, method=method, n_resamples=2, random_state=0)
+        rows = FITTED[-1].ravel().tolist()
+        assert least <= len(set(rows)) == len(rows) <= most
 
 
 @pytest.mark.parametrize("method", ["bootstrap", "subset"])

@@ -61,6 +61,7 @@ def test_frequency_draws_the_features_in_order():
     assert display.ax_.get_title() == "all 4 features ever selected"
     top = SelectionFrequencyDisplay.from_result(selection_stability(SUPPORTS), n_top=2)
     assert widths_and_names(top) == ([1, 0.75], ["x0", "x3"])
+    assert top.figure_.get_figheight() < display.figure_.get_figheight()
     assert top.ax_.get_title() == "the 2 most frequent of 4 features ever selected"
     assert SelectionFrequencyDisplay.from_result(SUPPORTS, ax=top.ax_).ax_ is top.ax_
 

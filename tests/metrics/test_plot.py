@@ -72,6 +72,8 @@ def test_cost_display_draws_the_curve():
     assert display.line_.get_color() == "red"
     assert display.line_.get_label() == f"mine (area {curve.area.value:.3f})"
     assert len(display.ax_.lines) == len(curve.extra.lines) + 2
+    thin = [line.get_xydata() for line in display.ax_.lines if line.get_color() == "0.85"]
+    assert_allclose(thin, [[[0, at_0], [1, at_1]] for at_0, at_1 in curve.extra.lines])
 
 
 def test_cost_display_draws_a_band_and_a_difference():

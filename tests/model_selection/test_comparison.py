@@ -19,7 +19,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
-from skeval._inference.paired import mcnemar_pvalues
 from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
 from skeval.model_selection._pair_tests import bootstrap_pairs, corrected_t_test
 
@@ -130,6 +129,14 @@ def test_equal_scores_share_the_first_place(order):
     assert compare_scores(shifted, over="datasets").best == best
 
 
+def mcnemar(only_a, only_b, alternative="two-sided"):
+    """Return the test of two systems of which so many samples have only one right answer."""
+    a = np.repeat([1, 0], [only_a, only_b])
+    systems = {"a": np.append(a, 1), "b": np.append(1 - a, 1)}
+    options = {"method": "mcnemar", "alternative": alternative}
+    return compare_predictions(np.ones(len(a) + 1), systems, **options).difference
+
+
 @pytest.mark.parametrize("alternative", ["greater", "less"])
 def test_one_sided_pvalues(alternative):
     sign = 1 if alternative == "greater" else -1
@@ -138,10 +145,11 @@ def test_one_sided_pvalues(alternative):
     expected = stats.ttest_1samp(d, 0, alternative=alternative).pvalue
     student = corrected_t_test(np.c_[d, np.zeros(12)], 0.0, alternative)
     assert_allclose(student.pvalue, expected)
-    exact = mcnemar_pvalues(9, 4, alternative)[1]
-    assert_allclose(exact, stats.binomtest(9, 13, alternative=alternative).pvalue)
+    assert_allclose(
+        mcnemar(9, 4, alternative).pvalue, stats.binomtest(9, 13, alternative=alternative).pvalue
+    )
     # the chi-squared form is the normal approximation of the same, with its correction
-    many = mcnemar_pvalues(60, 45, alternative)[1]
+    many = mcnemar(60, 45, alternative).pvalue
     assert_allclose(many, stats.binomtest(60, 105, alternative=alternative).pvalue, atol=2e-3)
     replicates = rng.normal(0.2, 1, 99)
     exceeding = (sign * (replicates - 0.2) >= sign * 0.2).sum()

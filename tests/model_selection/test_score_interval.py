@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.jobs import FailsWithout
 from numpy.random import SeedSequence
 from numpy.testing import assert_allclose
 from reference.intervals import mean, variance
@@ -444,3 +445,13 @@ def test_a_failing_scorer_is_named_and_leaves_the_others():
     )
     assert np.isnan(report.metrics["revenue"].value)
     assert any("revenue" in str(caution) for caution in report.warnings)
+
+
+@pytest.mark.filterwarnings("ignore:3 of 15 fits failed")
+def test_fits_that_fail_are_counted_and_left_out():
+    """The first sample is once in the test set of each repeat."""
+    X, y = np.arange(40.0)[:, None], np.arange(40) % 2
+    options = {"n_folds": 5, "n_repeats": 3, "random_state": 0, "error_score": np.nan}
+    with pytest.warns(UndefinedMetricWarning, match="'accuracy' is undefined for 3 of 15 fits"):
+        found = score_interval(FailsWithout(), X, y, scoring="accuracy", **options)
+    assert (found.extra.n_undefined, found.extra.n_fits) == (3, 15)

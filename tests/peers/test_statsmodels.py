@@ -7,7 +7,7 @@ import numpy as np
 from statsmodels.stats import contingency_tables
 from statsmodels.stats.tests import test_contingency_tables as peer
 
-from skeval._inference.paired import mcnemar_pvalues
+from skeval.model_selection import compare_predictions
 
 THEIRS = contingency_tables.mcnemar
 calls = []
@@ -19,8 +19,10 @@ def ours(table, exact=True, correction=True):
     if exact != (only_a + only_b < 25) or not correction:
         return THEIRS(table, exact=exact, correction=correction)
     calls.append((exact, only_a, only_b))
-    statistic, pvalue, _ = mcnemar_pvalues(only_a, only_b)
-    return SimpleNamespace(statistic=statistic, pvalue=pvalue)
+    a = np.repeat([1.0, 0.0], [only_a, only_b])
+    systems = {"a": np.append(a, 1), "b": np.append(1 - a, 1)}
+    found = compare_predictions(np.ones(len(a) + 1), systems, method="mcnemar").difference
+    return SimpleNamespace(statistic=found.statistic, pvalue=found.pvalue)
 
 
 def test_mcnemar():

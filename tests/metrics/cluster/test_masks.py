@@ -180,6 +180,8 @@ def test_the_mean_over_images(score):
         score(true, pred)
     with pytest.raises(ValueError, match=r"got \(15, 6, 6\) and \(14, 6, 6\)"):
         score(true, pred[1:], per_image=True)
+    with pytest.raises(ValueError, match=r"got \(6, 6\) and \(6, 6\)"):
+        score(true[0], pred[0], per_image=True)
 
 
 class DummyImages(BaseEstimator):
