@@ -67,9 +67,8 @@ class SelectionBiasDisplay(ResultDisplay):
             style = {"color": "C0", "markersize": 12, "alpha": 0.6, "label": label}
             ax.plot(np.concatenate(errors), np.repeat([0, 1], len(errors[0])), "|", **style)
         means = [float(np.mean(values)) for values in errors]
-        self.points_: Any = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")[
-            0
-        ]
+        label = "cross-validated error"
+        self.points_: Any = ax.plot(means, [0, 1], "o", color="C0", label=label)[0]
         reach = [[bias.value - bias.interval.low], [bias.interval.high - bias.value]]
         label = f"difference, {100 * bias.confidence_level:g} % interval"
         style = {"fmt": "s", "color": "C1", "capsize": 4, "label": label}
