@@ -650,8 +650,3 @@ def cumulated_signed_ranks(n: int) -> Floats:
     error = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
     probabilities: Floats = stats.norm.cdf((np.arange(most + 1) - most / 2) / error)
     return probabilities
-
-
-def smallest_pvalue(n: int) -> float:
-    """Return the smallest possible two-sided P-value of Wilcoxon's test of n differences."""
-    return min(2.0 ** (1 - n), 1.0)

@@ -68,8 +68,7 @@ class StabilityDisplay(ResultDisplay):
         style |= {"color": "gray", "label": "data without structure"}
         self.reference_: Any = ax.errorbar(k, choice.reference_values, errors, **style)
         dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
-        self.limits_: Any
-        (self.limits_,) = ax.plot(k, choice.limits, **dashed)
+        self.limits_: Any = ax.plot(k, choice.limits, **dashed)[0]
         # the chosen number of clusters
         label = f"chosen by this rule: {choice.n_clusters}"
         ax.axvline(choice.n_clusters, color="C1", linestyle=":", label=label)
@@ -121,8 +120,7 @@ class ClusterStabilityDisplay(ResultDisplay):
         self.bars_: Any = ax.barh(place, stability.values, color="C0", alpha=0.4)
         spread = np.tile(np.linspace(-0.3, 0.3, n_resamples), len(place))
         heights = np.repeat(place, n_resamples) + spread
-        self.points_: Any
-        (self.points_,) = ax.plot(replicates.ravel(), heights, ".", color="C0", markersize=3)
+        self.points_: Any = ax.plot(replicates.ravel(), heights, ".", color="C0", markersize=3)[0]
         # limits and verdicts
         for least in VERDICTS:
             ax.axvline(least, color="gray", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
@@ -288,8 +286,7 @@ class ParetoDisplay(ResultDisplay):
         columns = [compared.indices.index(name) for name in names]
         up = [compared.greater_is_better[column] for column in columns]
         values = compared.values[:, columns]
-        self.front_: np.ndarray
-        _, self.front_ = pareto_dominance(values, greater_is_better=up)
+        self.front_: np.ndarray = pareto_dominance(values, greater_is_better=up)[1]
         # points of the front, joined from left to right
         x, y = values.T
         order = np.flatnonzero(self.front_)[np.argsort(x[self.front_], kind="stable")]

@@ -67,8 +67,8 @@ class SelectionBiasDisplay(ResultDisplay):
             style = {"color": "C0", "markersize": 12, "alpha": 0.6, "label": label}
             ax.plot(np.concatenate(errors), np.repeat([0, 1], len(errors[0])), "|", **style)
         means = [float(np.mean(values)) for values in errors]
-        self.points_: Any
-        (self.points_,) = ax.plot(means, [0, 1], "o", color="C0", label="cross-validated error")
+        label = "cross-validated error"
+        self.points_: Any = ax.plot(means, [0, 1], "o", color="C0", label=label)[0]
         reach = [[bias.value - bias.interval.low], [bias.interval.high - bias.value]]
         label = f"difference, {100 * bias.confidence_level:g} % interval"
         style = {"fmt": "s", "color": "C1", "capsize": 4, "label": label}
@@ -188,9 +188,8 @@ class SelectionFrequencyDisplay(Display):
 
     def _draw(self, ax: Any, *, n_top: int = 20) -> None:
         """Draw a bar for each of the features selected most often."""
-        self.top_: np.ndarray
-        self.top_, ever = self._find_top(n_top), np.count_nonzero(self.frequency)
-        rows = np.arange(len(self.top_))
+        self.top_: np.ndarray = self._find_top(n_top)
+        rows, ever = np.arange(len(self.top_)), np.count_nonzero(self.frequency)
         self.bars_: Any = ax.barh(rows, self.frequency[self.top_], color="C0")
         names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
         ax.set_yticks(rows, names, parse_math=False)

@@ -254,12 +254,11 @@ def error_interval(
         variance=variance,
     )
     root, row = _checks.root_seed(random_state), ERROR_METHODS[method]
-    if not inputs.target.outputs:
-        return row.estimate(Runner(inputs), root, **parameters)
-    # the error over all outputs, and of each output on the same folds or resamples
+    # the error over all outputs, and of each of several on the same folds or resamples
     own_losses = losses_by_output(inputs.loss, inputs.target)
     each_loss = [(inputs.loss,), *((own,) for own in own_losses.values())]
-    runner = Runner(inputs, finished=[] if row.shares_fits and method != AUTO else None)
+    reuses = own_losses and row.shares_fits and method != AUTO
+    runner = Runner(inputs, finished=[] if reuses else None)
     if method == AUTO:
         # the error over all outputs determines the number of repeats
         folds = plan_repeats(inputs, root, **parameters)
@@ -269,6 +268,8 @@ def error_interval(
     else:
         runners = (runner.with_options(losses=losses) for losses in each_loss)
         estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
+    if not inputs.target.outputs:
+        return estimates[0]
     by_output = Results(zip(own_losses, estimates[1:], strict=True))
     return replace(estimates[0], extra=replace(estimates[0].extra, by_output=by_output))
 

@@ -89,10 +89,8 @@ class CriticalDifferenceDisplay(Display):
     @property
     def mean_ranks(self) -> list[float]:
         """The mean ranks in the order of the names."""
-        ranks: list[float] = np.asarray(self.comparison.extra.mean_ranks)[
-            self.comparison.order
-        ].tolist()
-        return ranks
+        ranks = np.asarray(self.comparison.extra.mean_ranks)
+        return [float(ranks[place]) for place in self.comparison.order]
 
     @property
     def critical_difference(self) -> float | None:

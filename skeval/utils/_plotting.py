@@ -130,8 +130,7 @@ class CurveDisplay(Display):
         else:
             self._draw_reference(ax, **style)
         options = {"label": self._write_label(), **self._style, **kwargs}
-        self.line_: Any
-        (self.line_,) = ax.plot(*self._find_points(), **options)
+        self.line_: Any = ax.plot(*self._find_points(), **options)[0]
         # interval at each point, and band of the whole curve
         level, color = f"{100 * curve.confidence_level:g} %", self.line_.get_color()
         for ends, name, alpha in (
@@ -310,8 +309,7 @@ class EstimatesDisplay(Display):
         )
         # estimates, and their labels beside the axis
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
-        self.points_: Any
-        (self.points_,) = ax.plot(self.values, rows, **(drawn | kwargs))
+        self.points_: Any = ax.plot(self.values, rows, **(drawn | kwargs))[0]
         ends = zip(self.lows, self.highs, strict=True)
         interval_labels = [
             "no interval" if np.isnan(low) else write_ends(low, high) for low, high in ends
