@@ -41,10 +41,13 @@ class Area(NamedTuple):
         nan if no test set contains both classes.
     influence : ndarray of shape (n_samples,)
         It sums to 0 in each class.
+    of_fits : ndarray of shape (2, n_fits)
+        Twice the weight of the correctly ordered pairs, and of all pairs, of each model.
     """
 
     value: float
     influence: Floats
+    of_fits: Floats
 
 
 def find_area(
@@ -76,23 +79,26 @@ def find_area(
     ranked : Ranked, default=None
         The sorted scores, if they have been sorted already.
     """
-    wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
+    wins, pairs, of_fits = np.zeros(len(weight)), np.zeros(len(weight)), []
     row = np.arange(len(weight)) if row is None else row
     for part in split_fits(fold):
         at, own = row[part], positive[part]
         # weight of the correctly ordered pairs of each sample, and of all its pairs
         sorted_scores = ranked or rank_scores(own, score[part], weight[at])
-        wins[at] += weight[at] * sorted_scores.find_wins(own)
-        pairs[at] += weight[at] * np.where(own, *sorted_scores.totals[::-1])
+        won = weight[at] * sorted_scores.find_wins(own)
+        compared = weight[at] * np.where(own, *sorted_scores.totals[::-1])
+        wins[at] += won
+        pairs[at] += compared
+        of_fits.append((won.sum(), compared.sum()))
     # each pair is counted once for its positive and once for its negative
     total = pairs.sum() / 2
     if not total > 0:
-        return Area(np.nan, np.full(len(weight), np.nan))
+        return Area(np.nan, np.full(len(weight), np.nan), np.array(of_fits).T)
     # value and influence
     value = float(wins.sum() / 2 / total)
     if min(value, 1 - value) < intervals.ROUNDING:
-        return Area(float(round(value)), np.zeros(len(weight)))
-    return Area(value, (wins - value * pairs) / total)
+        return Area(float(round(value)), np.zeros(len(weight)), np.array(of_fits).T)
+    return Area(value, (wins - value * pairs) / total, np.array(of_fits).T)
 
 
 def split_fits(fold: NDArray[np.intp] | None) -> Iterable[Any]:
@@ -344,7 +350,7 @@ def rank_terms(
         if own.all() or not own.any():
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0, moved)
         find_value = find_area if of_area else precision_influence
-        value, influence = areas[at] if areas else find_value(own, column, w)
+        value, influence, *_ = areas[at] if areas else find_value(own, column, w)
         if min(value, 1 - value) < intervals.ROUNDING:  # also of given areas and precisions
             value, influence = float(round(value)), np.zeros(len(own))
         scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))

@@ -100,6 +100,15 @@ class ConfusionTable(NamedTuple):
             table = np.bincount(self.place, counts, self.counts.size)
             yield (table / table.sum()).reshape(self.counts.shape)
 
+    def merge(self, part: NDArray[np.intp], metric: ValueAndGradient) -> ConfusionTable:
+        """Return the table of the sums of some cells, for a metric of these sums.
+
+        `part` is the sum of each cell; the limits of `score_limits` are the same.
+        """
+        part = part.ravel()
+        counts = np.bincount(part, self.counts.ravel())
+        return self._replace(counts=counts, place=part[self.place], metric=metric)
+
 
 class CountedClasses(NamedTuple):
     """Sorted classes of true and predicted labels, and the cell of each sample."""

@@ -22,7 +22,6 @@ from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval._inference import intervals, tables
 from skeval._inference.areas import (
-    Area,
     Ranking,
     Term,
     align_scores,
@@ -380,13 +379,15 @@ COST_ARGUMENTS = frozenset(
 
 
 def use_hits(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the table with the accuracy."""
-    return table._replace(metric=partial(tables.mean_cost, costs=np.eye(len(table.counts))))
+    """Return the counts of wrong and right predictions with the accuracy."""
+    right = np.eye(len(table.counts), dtype=np.intp)
+    return table.merge(right, partial(tables.mean_cost, costs=np.array([0.0, 1.0])))
 
 
 def use_errors(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the table with the error rate."""
-    return table._replace(metric=partial(tables.mean_cost, costs=1 - np.eye(len(table.counts))))
+    """Return the counts of wrong and right predictions with the error rate."""
+    right = np.eye(len(table.counts), dtype=np.intp)
+    return table.merge(right, partial(tables.mean_cost, costs=np.array([1.0, 0.0])))
 
 
 def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
@@ -628,18 +629,22 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
     columns = sample.y_pred.reshape(len(fit), -1).astype(float)
     classes = [True] if codes.dtype == bool else range(columns.shape[1])
 
-    def find_areas(part: Any) -> list[Area]:
-        where = {"row": row[part], "fold": fit[part]}
-        own = ((codes[part] == label, columns[part, c]) for c, label in enumerate(classes))
-        return [find_area(*of_class, weight, **where) for of_class in own]
-
-    areas = find_areas(slice(None))
+    areas = [
+        find_area(codes == label, columns[:, c], weight, row=row, fold=fit)
+        for c, label in enumerate(classes)
+    ]
     terms = [Term(slice(None), codes[first] == label, weight) for label in classes]
-    values = [float(np.mean([a.value for a in find_areas(part)])) for part in sample.parts]
+    # the areas of each repeat, from the pairs of its models
+    values, models = [], np.unique(fit)
+    for part in sample.parts:
+        own = np.isin(models, fit[part])
+        won, pairs = np.array([area.of_fits[:, own].sum(axis=1) for area in areas]).T
+        with np.errstate(invalid="ignore"):  # nan if no test set of a repeat has both classes
+            values.append(float(np.mean(won / pairs)))
     if len(terms) > 1:
         return rank_terms(terms, weight, groups, of_area=True, areas=areas), values
     # one class: the variance between its samples or groups, and the effective sizes
-    own, (value, influence) = terms[0].positive, areas[0]
+    own, (value, influence, _) = terms[0].positive, areas[0]
     if np.isnan(value):
         return Ranking(np.nan, np.nan, (1.0, 1.0), np.inf, influence), values
     spread = spread_of_areas(influence[:, None], own, weight, groups)
