@@ -422,23 +422,34 @@ def area_interval(
     variance over V(A). A ratio below 1 is shrunk toward 1 with the weight of 4 samples of the
     smaller class, since it is poorly estimated from few samples. `sizes` are the numbers of
     positives and negatives. A standard error between groups uses Student's quantile.
+
+    A perfect area has a DeLong variance of 0, and r is midway between the shrunk 0 and 1. With 0
+    the coverage was too low, and with 1 the interval was 4 to 7 times as wide as the model's. No
+    other interval is shorter, because no misranked pair tells more than one.
     """
     # ratio of the variance of DeLong to the model variance
-    quantile = normal_quantile(confidence_level)
+    quantile, n = normal_quantile(confidence_level), min(sizes)
     standard_error *= normal_quantile(confidence_level, degrees_of_freedom) / quantile
     model = area_variance(area, sizes)
-    ratio = 1.0
+    of_perfect = (1 + 4 / (n + 4)) / 2
+    ratio = 1.0 if model > 0 else of_perfect
     if model > 0 and np.isfinite(standard_error):
         ratio = shrink_area_variance(area, standard_error**2, sizes) / model
-    z2 = quantile**2 * ratio
 
-    def excess(t: float) -> float:
-        return (area - t) ** 2 - z2 * area_variance(t, sizes)
+    def solve(area: float, ratio: float, start: float, stop: float) -> float:
+        def excess(t: float) -> float:
+            return (area - t) ** 2 - quantile**2 * ratio * area_variance(t, sizes)
+
+        return float(brentq(excess, start, stop))
 
     # If V(A) = 0 the area itself is a root, but not the required one.
-    low = brentq(excess, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
-    high = brentq(excess, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
-    return float(low), float(high)
+    low = solve(area, ratio, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
+    high = solve(area, ratio, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
+    # at least as wide as the interval of a perfect area
+    width = 1 - solve(1.0, of_perfect, 0.0, 1 - _BESIDE)
+    if area > 0.5:
+        return max(0.0, min(low, high - width)), high
+    return low, min(1.0, max(high, low + width))
 
 
 _BESIDE = 1e-12

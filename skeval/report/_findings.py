@@ -404,7 +404,7 @@ def find_baseline(
         tested = predictions.look_up(targets)
         constant, middle = "the mean", sample.find_means()
         if name == "absolute":
-            constant, middle = "the median", find_median(tested, weight)
+            constant, middle = "the median", np.full(len(tested), find_median(tested, weight))
         losses = LOSSES[name](tested, middle)
     elif name in PROBABILITY_LOSSES and target.classes is not None:
         shares = np.bincount(codes, weight, minlength=len(target.classes))

@@ -13,15 +13,16 @@ from scipy import stats
 from scipy.stats import binom, binomtest, norm
 from sklearn import metrics
 from sklearn import metrics as sk
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import accuracy_score, mean_squared_error
+from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from skeval._inference.intervals import area_interval
 from skeval._inference.tables import FScore, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import cost_sensitive_error, error_rate, macro_fbeta_score, micro_fbeta_score
 from skeval.metrics._table import METRICS, ROWS, ROWS_OF_LABELS
-from skeval.model_selection import metric_interval
+from skeval.model_selection import metric_interval, score_interval
 
 RANGES = {
     error_rate: (0, 1),
@@ -188,6 +189,54 @@ def test_lower_limits_of_cells_equally_good_are_found_in_few_steps(counts, radiu
         low = score_limits(counted, share, radius)[0]
         assert n_calls < 1000
         assert_allclose(low, reference.smallest_in_region(metric, share, radius), atol=2e-6)
+
+
+class FirstColumn(ClassifierMixin, BaseEstimator):
+    """Classifier that is fixed: its score is the first column."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return X[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(X[:, 0] > 0).astype(int)]
+
+
+def find_areas(y, score):
+    """Return the intervals of the area of a fixed score, and of the same score out of fold."""
+    plan = {"n_folds": 2, "n_repeats": 2, "random_state": 0}
+    return (
+        metric_interval(roc_auc_score, y, score),
+        score_interval(FirstColumn(), score[:, None], y, scoring="roc_auc", **plan),
+    )
+
+
+@pytest.mark.parametrize("sizes", [(5, 30), (8, 60), (20, 20), (40, 100)])
+def test_the_interval_of_an_area_gets_shorter_as_the_area_rises(sizes):
+    """Normal quantiles of both classes, moved apart until all pairs are in order."""
+    y = np.repeat([1, 0], sizes)
+    places = np.concatenate([norm.ppf((np.arange(n) + 0.5) / n) for n in sizes])
+    found = [find_areas(y, places + shift * y) for shift in np.arange(0.5, 6.5, 0.5)]
+    for areas in zip(*found, strict=True):
+        assert areas[0].value < 0.7
+        assert areas[-1].value == 1
+        widths = [each.interval.high - each.interval.low for each in areas]
+        assert np.all(np.diff(widths) <= 1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(2, 9), (5, 30), (8, 60), (20, 20), (40, 100)])
+def test_a_perfect_area_is_worth_at_least_one_with_a_misranked_pair(sizes):
+    y, order = np.repeat([1, 0], sizes), np.arange(sum(sizes))[::-1]
+    at = sizes[0] + np.array([-1, 0])
+    swapped = order.copy()
+    swapped[at] = order[at[::-1]]
+    for perfect, imperfect in zip(find_areas(y, order), find_areas(y, swapped), strict=True):
+        assert perfect.value == 1
+        assert perfect.interval.low >= imperfect.interval.low
+        assert 1 - perfect.interval.low <= imperfect.interval.high - imperfect.interval.low + 1e-12
 
 
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 29), (3, 27), (50, 50)])
