@@ -115,9 +115,9 @@ def _run_compare(options: argparse.Namespace) -> int:
     if options.html is not None or options.markdown is not None:
         named = f"{names[0]} compared with {names[1]}"
         result = f"The gate {'passed' if passed else 'failed'}"
-        gate = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
+        noted = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
         report = _report_both(old.y, predictions, metric, comparison, options)
-        for line in _shared.write_pages(report, options, named, [gate, *dict.fromkeys(notes)]):
+        for line in _shared.write_pages(report, options, named, [noted, *dict.fromkeys(notes)]):
             print(line)
     return int(not passed)
 
@@ -135,7 +135,7 @@ def _report_both(
         name, names = options.metric.removeprefix("neg_"), get_scorer_names()
         known = [one for one in (name, f"neg_{name}") if one in names]
         scoring = known[:1] or {name: metric}
-    report = evaluate_predictions(y, predictions, scoring=scoring, random_state=options.seed)
+    report: Any = evaluate_predictions(y, predictions, scoring=scoring, random_state=options.seed)
     comparison = replace(comparison, scoring=report.comparison.scoring)
     return replace(report, comparison=comparison, answer=comparison)
 

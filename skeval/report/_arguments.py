@@ -229,7 +229,8 @@ class ParsedPredictions(NamedTuple):
         with naming("scoring"):
             scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
         # the metric of a scorer, with its fixed arguments
-        function, better, response, fixed = scorer, True, None, {}
+        function, better, response = scorer, True, None
+        fixed: dict[str, Any] = {}
         if score_function(scorer) is not scorer:
             function, fixed, better = metric_of_scorer(scorer)
             function = partial(function, **fixed) if fixed else function

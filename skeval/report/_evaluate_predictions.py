@@ -154,7 +154,7 @@ def evaluate_predictions(
             )
             for name, system in systems.items()
         }
-        parsed = {
+        read = {
             name: _arguments.read_predictions(
                 y_true, system, kind, labels, pos_label, reports[name].threshold
             )
@@ -162,7 +162,7 @@ def evaluate_predictions(
             if not _arguments.is_wide(y_true)
         }
         comparison, deciding = _compare_systems(
-            reports, parsed, scoring, confidence_level=confidence_level, **sampling
+            reports, read, scoring, confidence_level=confidence_level, **sampling
         )
         return join_reports(reports, comparison, deciding, seed=seed, **sampling)
     # one label, score or number of each sample, or several labels
