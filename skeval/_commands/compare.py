@@ -173,10 +173,8 @@ def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
 
 
 def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespace) -> Any:
-    """Return the metric that decides, None for accuracy; refuse a margin that allows everything."""
+    """Return the metric that decides, None for accuracy."""
     import sklearn.metrics
-
-    from skeval.metrics import _table
 
     metric: Any = options.metric
     if metric is None and y.dtype.kind == "f":
@@ -185,11 +183,4 @@ def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespa
         metric = "brier_score_loss"
     if metric is not None:  # scorers have the sign of losses changed
         metric = getattr(sklearn.metrics, metric.removeprefix("neg_"), metric)
-    known = metric if callable(metric) else sklearn.metrics.accuracy_score
-    low, high = _table.range_of_metric(known, len(set(y.tolist())))
-    if options.margin is not None and options.margin >= high - low:
-        raise ValueError(
-            f"--margin must be below {high - low:g}, the range of the metric, got "
-            f"{options.margin:g}; write one percentage point as 0.01 or 1%."
-        )
     return metric

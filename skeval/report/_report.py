@@ -36,6 +36,7 @@ from skeval.report._page import (
     Section,
     Table,
     escape_markdown,
+    fill_lines,
     render,
 )
 from skeval.utils import _text
@@ -262,21 +263,23 @@ class Report(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Report({self.verdict!r})"
 
-    def to_text(self, *, full: bool = False) -> str:
+    def to_text(self, *, full: bool = False, width: int | None = None) -> str:
         """Return the report as text.
 
         Parameters
         ----------
         full : bool, default=False
             Whether all rows of the tables of the page are included.
+        width : int, default=None
+            Maximum length of a line; None means that sentences and rows are not divided.
 
         Returns
         -------
         str
         """
-        lines = [self.verdict, *self.basis]
+        lines = [line for text in (self.verdict, *self.basis) for line in fill_lines(text, width)]
         for section in self.sections:
-            for line in section.write_lines(full=full):
+            for line in section.write_lines(full=full, width=width):
                 if line or lines[-1]:
                     lines.append(line)
         return "\n".join(lines).rstrip()
