@@ -209,9 +209,12 @@ def deliver(
     notes = [*table.notes, *table.hints, *notes, *unnamed]
     noted = [f"note: {note}" for note in notes]
     headline = _write_headline(options.data, table, numbers, column)
-    width = _find_width()
+    whole = options.full or not summary
+    # a whole report in a file or pipe is not divided, so that it can be searched
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    width = None if whole and not is_terminal else _find_width()
     lines = [*fill_lines(headline, width), *fill_lines(procedure, width), ""]
-    if options.full or not summary:
+    if whole:
         lines.append(report.to_text(full=options.full, width=width))
     else:
         lines += summarize(report, scored=bool(options.scoring))

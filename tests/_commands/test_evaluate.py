@@ -49,7 +49,7 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         random_state=7,
     )
     assert status == 0
-    assert report.to_text(full=True, width=100) in capsys.readouterr().out
+    assert report.to_text(full=True) in capsys.readouterr().out
     assert json.loads(path.read_text()) == report.to_dict()
     line = shlex.join(["skeval", *words])
     assert page.read_text() == report.to_html(title="wine: linear-svm, seed 7", command=line)

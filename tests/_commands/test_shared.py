@@ -72,7 +72,7 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
         feature_names=["Sex", "Age", "Port"],
         random_state=0,
     )
-    assert report.to_text(full=True, width=100) in captured.out
+    assert report.to_text(full=True) in captured.out
     assert without_progress(captured.err) == ""
     first, second, *_ = captured.out.splitlines()
     assert first == "people.csv: 80 samples, 3 features, 2 classes (no: 41, yes: 39)"
@@ -151,7 +151,7 @@ def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):
     )
     for path in ("mine:make", "mine:model"):
         assert main(["evaluate", "iris", "--estimator", path, *LEAST]) == 0
-        assert report.to_text(full=True, width=100) in capsys.readouterr().out
+        assert report.to_text(full=True) in capsys.readouterr().out
     for path, message in {
         "mine:absent": "cannot be imported: module 'mine' has no attribute 'absent'",
         "absent_module:x": "cannot be imported: No module named 'absent_module'",
