@@ -42,6 +42,7 @@ def name_scorers(scoring: Any) -> dict[str, Any]:
     if not isinstance(parts, dict):
         # functions are named after themselves and their position
         functions = (getattr(score_function(part), "__name__", "scorer") for part in parts)
+        functions = (name.strip("<>") for name in functions)
         names = [
             part if isinstance(part, str) else f"{name} {place}"
             for place, (part, name) in enumerate(zip(parts, functions, strict=True))

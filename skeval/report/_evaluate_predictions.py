@@ -295,7 +295,8 @@ def _compare_systems(
     """
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:
-        raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
+        got = ", ".join(f"{report.kind} for {name!r}" for name, report in reports.items())
+        raise ValueError(f"predictions must all be of one kind, got {got}; see kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
     # the first requested metric, or that of a rare class
     requested, rare = [*_arguments.name_scorers(scoring).items()], find_rare_metric(reports)

@@ -40,7 +40,7 @@ from skeval.report._page import (
     render,
 )
 from skeval.utils import _text
-from skeval.utils._checks import FunctionT, check_option
+from skeval.utils._checks import FunctionT, check_count, check_option
 from skeval.utils._text import DataFrame
 
 
@@ -238,7 +238,8 @@ class Report(Mapping[str, Any]):
     def _add_notes(self, notes: Sequence[str]) -> list[Section]:
         """Return the sections with notes after the warnings."""
         before, *sections = self.sections
-        noted = Section("Notes on the data and on the run", items=notes)
+        items = [notes] if isinstance(notes, str) else notes
+        noted = Section("Notes on the data and on the run", items=items)
         return [before, *([noted] if notes else []), *sections]
 
     def plot(self, ax: Any = None) -> Any:
@@ -271,12 +272,14 @@ class Report(Mapping[str, Any]):
         full : bool, default=False
             Whether all rows of the tables of the page are included.
         width : int, default=None
-            Maximum length of a line; None means that sentences and rows are not divided.
+            Maximum length of a line, at least 20; None means that lines are not divided.
 
         Returns
         -------
         str
         """
+        if width is not None:
+            check_count("width", width, 20)
         lines = [line for text in (self.verdict, *self.basis) for line in fill_lines(text, width)]
         for section in self.sections:
             for line in section.write_lines(full=full, width=width):
@@ -319,7 +322,7 @@ class Report(Mapping[str, Any]):
         """
         if part == "predictions":
             return self.predictions
-        if part == "splits":
+        if part == "splits" and hasattr(self, "splits"):
             return _text.make_frame(self.splits)
         # results have a frame of their own, or rows
         tables = {}
@@ -329,7 +332,8 @@ class Report(Mapping[str, Any]):
             if result is not None and all(isinstance(row, dict) for row in rows):
                 tables[name] = result, rows
         main, row_name = self.MAIN_TABLE
-        part = check_option("part", main if part is None else part, tuple(tables))
+        others = ("predictions", *(["splits"] if hasattr(self, "splits") else []))
+        part = check_option("part", main if part is None else part, (*tables, *others))
         result, rows = tables[part]
         if hasattr(result, "to_frame"):
             frame: DataFrame = result.to_frame()
