@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from textwrap import wrap
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from skeval._commands import BUNDLED, check_source
@@ -201,20 +201,24 @@ def deliver(
     The target is treated as classes, unless `numbers` is true. With `summary`, only a summary is
     printed unless --full is passed.
     """
+    from skeval.report._page import fill_lines
+
     options.progress.close()
     # the report as text: all of it, or a summary
     report, unnamed = _name_samples(report, table, options)
     notes = [*table.notes, *table.hints, *notes, *unnamed]
     noted = [f"note: {note}" for note in notes]
     headline = _write_headline(options.data, table, numbers, column)
-    start = [headline, procedure, ""]
-    if options.full or not summary:
-        lines = [*start, report.to_text(full=options.full), *noted]
+    whole = options.full or not summary
+    # a whole report in a file or pipe is not divided, so that it can be searched
+    is_terminal = sys.stdout is not None and sys.stdout.isatty()
+    width = None if whole and not is_terminal else _find_width()
+    lines = [*fill_lines(headline, width), *fill_lines(procedure, width), ""]
+    if whole:
+        lines.append(report.to_text(full=options.full, width=width))
     else:
-        start = [*fill_lines(headline), *fill_lines(procedure), ""]
-        filled = [line for note in noted for line in fill_lines(note)]
-        summarized = summarize(report, scored=bool(options.scoring))
-        lines = [*start, *summarized, *filled]
+        lines += summarize(report, scored=bool(options.scoring))
+    lines += [line for note in noted for line in fill_lines(note, width)]
     # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
@@ -248,7 +252,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
     return report, [note] if listed and options.data not in BUNDLED else []
 
 
-WIDTH = 100
+MAX_WIDTH = 100
 MAX_ROWS = 4
 """Rows of the table of a summary."""
 
@@ -258,6 +262,8 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
 
     If scores were requested (`scored`), all metrics are printed.
     """
+    from skeval.report._page import fill_lines
+
     # the serious warnings first, each with what to do
     first, *others = report.sections
     grave = [text for text in first.items if getattr(text, "headline", "")]
@@ -272,7 +278,7 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     more = "--full prints the whole report. --html FILE writes a page with figures."
     caution = report.basis[1:][-1:]  # after the target of the intervals
     texts = [report.verdict, *caution, *warned]
-    start = [line for text in texts for line in fill_lines(text)]
+    start = [line for text in texts for line in fill_lines(text, _find_width())]
     return [*start, "", *shown, *([""] if shown else []), more]
 
 
@@ -286,19 +292,17 @@ def _shorten_warning(text: str) -> str:
 def _fit_lines(table: Any) -> list[str]:
     """Return the lines of a table without columns beyond the width of the terminal."""
     lines: list[str] = table.write_lines()
-    while len(table.head) > 1 and max(map(len, lines)) > WIDTH:
+    width = _find_width()
+    while len(table.head) > 1 and max(map(len, lines)) > width:
         rows = [row[:-1] for row in table.rows]
         table = replace(table, head=table.head[:-1], rows=rows)
         lines = table.write_lines()
-    return [line[:WIDTH] for line in lines]
+    return [line[:width] for line in lines]
 
 
-def fill_lines(text: str) -> list[str]:
-    """Return a text as lines of the width of a terminal."""
-    from skeval.report._page import join_units
-
-    lines = wrap(join_units(text), WIDTH, break_on_hyphens=False)
-    return [line.replace("\u00a0", " ") for line in lines]
+def _find_width() -> int:
+    """Return the width of the terminal, at most `MAX_WIDTH`, which is that of files."""
+    return max(40, min(MAX_WIDTH, get_terminal_size((MAX_WIDTH, 24)).columns))
 
 
 def describe_data(source: str, table: Rows, column: str = "feature") -> str:

@@ -115,9 +115,9 @@ def _run_compare(options: argparse.Namespace) -> int:
     if options.html is not None or options.markdown is not None:
         named = f"{names[0]} compared with {names[1]}"
         result = f"The gate {'passed' if passed else 'failed'}"
-        gate = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
+        noted = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
         report = _report_both(old.y, predictions, metric, comparison, options)
-        for line in _shared.write_pages(report, options, named, [gate, *dict.fromkeys(notes)]):
+        for line in _shared.write_pages(report, options, named, [noted, *dict.fromkeys(notes)]):
             print(line)
     return int(not passed)
 
@@ -135,7 +135,7 @@ def _report_both(
         name, names = options.metric.removeprefix("neg_"), get_scorer_names()
         known = [one for one in (name, f"neg_{name}") if one in names]
         scoring = known[:1] or {name: metric}
-    report = evaluate_predictions(y, predictions, scoring=scoring, random_state=options.seed)
+    report: Any = evaluate_predictions(y, predictions, scoring=scoring, random_state=options.seed)
     comparison = replace(comparison, scoring=report.comparison.scoring)
     return replace(report, comparison=comparison, answer=comparison)
 
@@ -175,10 +175,8 @@ def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
 
 
 def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespace) -> Any:
-    """Return the metric that decides, None for accuracy. Refuse a margin that allows everything."""
+    """Return the metric that decides, None for accuracy."""
     import sklearn.metrics
-
-    from skeval.metrics import _table
 
     metric: Any = options.metric
     if metric is None and y.dtype.kind == "f":
@@ -187,11 +185,4 @@ def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespa
         metric = "brier_score_loss"
     if metric is not None:  # scorers have the sign of losses changed
         metric = getattr(sklearn.metrics, metric.removeprefix("neg_"), metric)
-    known = metric if callable(metric) else sklearn.metrics.accuracy_score
-    low, high = _table.range_of_metric(known, len(set(y.tolist())))
-    if options.margin is not None and options.margin >= high - low:
-        raise ValueError(
-            f"--margin must be below {high - low:g}, the range of the metric, got "
-            f"{options.margin:g}. Write one percentage point as 0.01 or 1%."
-        )
     return metric

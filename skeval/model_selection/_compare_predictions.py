@@ -165,8 +165,8 @@ def compare_predictions(
     TypeError
         If there are fewer than two systems.
     ValueError
-        If lengths differ, a prediction is missing, text is compared with numbers, or an option is
-        passed that the method does not use.
+        If lengths differ, a prediction is missing, text is compared with numbers, an option is
+        passed that the method does not use, or `margin` allows every difference.
 
     Notes
     -----
@@ -305,6 +305,11 @@ def compare_predictions(
     bounds = range_of_metric(metric or accuracy_score, max(2, 0, *source.vectors[0].shape[1:]))
     if y_true is None and not np.isin(np.array(source.vectors), (0, 1)).all():
         bounds = (-np.inf, np.inf)
+    if margin is not None and margin >= bounds[1] - bounds[0]:
+        raise ValueError(
+            f"margin must be below {bounds[1] - bounds[0]:g}, the range of the metric, got "
+            f"{margin:g}; write one percentage point as 0.01."
+        )
     return Comparison(
         names=source.names,
         values=values,

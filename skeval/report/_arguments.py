@@ -42,6 +42,7 @@ def name_scorers(scoring: Any) -> dict[str, Any]:
     if not isinstance(parts, dict):
         # functions are named after themselves and their position
         functions = (getattr(score_function(part), "__name__", "scorer") for part in parts)
+        functions = (name.strip("<>") for name in functions)
         names = [
             part if isinstance(part, str) else f"{name} {place}"
             for place, (part, name) in enumerate(zip(parts, functions, strict=True))
@@ -229,7 +230,8 @@ class ParsedPredictions(NamedTuple):
         with naming("scoring"):
             scorer = get_scorer(scorer) if isinstance(scorer, str) else scorer
         # the metric of a scorer, with its fixed arguments
-        function, better, response, fixed = scorer, True, None, {}
+        function, better, response = scorer, True, None
+        fixed: dict[str, Any] = {}
         if score_function(scorer) is not scorer:
             function, fixed, better = metric_of_scorer(scorer)
             function = partial(function, **fixed) if fixed else function

@@ -171,7 +171,7 @@ def _judge_baselines(report: ComparisonReport) -> list[str]:
         if one.reference:
             key = order.get(one.relation, 2), one.reference, one.metric
             systems.setdefault(key, []).append(_quote(name))
-    texts, baseline = [], report.first.baseline
+    texts, baseline = list[str](), report.first.baseline
     for (place, reference, metric), names in sorted(systems.items()):
         everyone = "Both" if len(report) == 2 else f"All {len(report)}"
         who = everyone if len(names) == len(report) else join_words(names, "and")
@@ -285,11 +285,11 @@ def show_side_by_side(report: ComparisonReport) -> Section:
     quantity = next(iter(report.estimates.values())).name if main else named
     metrics = [name for name in USUAL if name in available]
     metrics = [name for name in metrics if name_metric(name) not in (named, quantity)]
-    rows = []
+    rows: list[Any] = []
     for name, estimate in report.estimates.items():
         one = report.reports[name]
         values = find_main_metrics(one)
-        cells = [in_target_unit(one.answer)[0] for _ in main]
+        cells: list[Any] = [in_target_unit(one.answer)[0] for _ in main]
         cells += [values[metric].value if metric in values else "--" for metric in metrics]
         value, _, interval = in_target_unit(estimate)
         rows.append((name, value, interval, *cells))
@@ -347,7 +347,7 @@ def show_measures(report: ComparisonReport) -> Section | None:
     if not report.measures:
         return None
     interval = report.first.answer.interval
-    rows = [
+    rows: list[Any] = [
         (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
     ]

@@ -56,6 +56,13 @@ from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""
 
+NAMES = {
+    "dunn": "Dunn",
+    "davies_bouldin_pairwise": "Davies-Bouldin pairwise",
+    "davies_bouldin_centroid": "Davies-Bouldin centroid",
+    "calinski_harabasz": "Calinski-Harabasz",
+}
+"""Names of indices after persons."""
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 MAX_CLUSTERS = 8
 MAX_ROWS = 20_000
@@ -427,9 +434,8 @@ def show_numbers(report: ClusteringReport) -> Section:
     for name, up, values in zip(
         comparison.indices, comparison.greater_is_better, comparison.values.T, strict=True
     ):
-        first, _, last = name.partition("_")
-        head = first, last.replace("_", " "), "larger" if up else "smaller"
-        columns.append((tuple(filter(None, head)), _write_alike(values)))
+        words = NAMES.get(name, name.replace("_", " ")).split(" ", 1)
+        columns.append(((*words, "larger" if up else "smaller"), _write_alike(values)))
     # stability, and the evidence of data without structure
     means = zip(stability.values, stability.standard_errors, strict=True)
     reference, single = stability.reference_values, report.choice.reference_values
@@ -654,7 +660,7 @@ def show_numbers_as_is(report: OneClusteringReport) -> Section:
     values = {"fraction of noise": report.noise_share, "DBCV (larger)": report.dbcv}
     for name, value in report.indices.items():
         up = "larger" if GREATER_IS_BETTER[name] else "smaller"
-        values[f"{name.replace('_', ' ')} ({up})"] = value
+        values[f"{NAMES.get(name, name.replace('_', ' '))} ({up})"] = value
     if report.halves is not None:
         values["prediction strength (larger)"] = report.halves.value
     if report.external is not None:

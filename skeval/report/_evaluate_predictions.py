@@ -155,7 +155,7 @@ def evaluate_predictions(
             )
             for name, system in systems.items()
         }
-        parsed = {
+        read = {
             name: _arguments.read_predictions(
                 y_true, system, kind, labels, pos_label, reports[name].threshold
             )
@@ -163,7 +163,7 @@ def evaluate_predictions(
             if not _arguments.is_wide(y_true)
         }
         comparison, deciding = _compare_systems(
-            reports, parsed, scoring, confidence_level=confidence_level, **sampling
+            reports, read, scoring, confidence_level=confidence_level, **sampling
         )
         return join_reports(reports, comparison, deciding, seed=seed, **sampling)
     # one label, score or number of each sample, or several labels
@@ -296,7 +296,8 @@ def _compare_systems(
     """
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:
-        raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}. See kind=.")
+        got = ", ".join(f"{report.kind} for {name!r}" for name, report in reports.items())
+        raise ValueError(f"predictions must all be of one kind, got {got}. See kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
     # the first requested metric, or that of a rare class
     requested, rare = [*_arguments.name_scorers(scoring).items()], find_rare_metric(reports)

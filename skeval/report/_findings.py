@@ -673,16 +673,14 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
     """
     test = judge_permutation(report.permutation)
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
+    n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
     # the metric that orders systems, or that of a rare class; scores have an area of 1/2 by chance
-    if deciding:
-        chance = {"roc_auc": 0.5, "balanced_accuracy": 1 / len(report.class_sizes or "?")}
-        if deciding not in chance:
-            return Judgment("untested", deciding, "", np.nan)
-        relation = _relate_metric(report, report.metrics[deciding], chance[deciding])
-        finding = Judgment(relation, deciding, "chance", chance[deciding], *test)
-    elif rare is not None:
-        relation = _relate_metric(report, report.metrics[rare.metric], rare.chance)
-        finding = Judgment(relation, rare.metric, "chance", rare.chance, *test)
+    if metric := deciding or ("" if rare is None else rare.metric):
+        at = {"roc_auc": 0.5, "balanced_accuracy": 1 / max(1, n_classes)}.get(metric)
+        if at is None:
+            return Judgment("untested", metric, "", np.nan)
+        relation = _relate_metric(report, report.metrics[metric], at)
+        finding = Judgment(relation, metric, "chance", at, *test)
     elif answer.name == REPORTED["roc_auc"].label:
         relation = _relate_metric(report, answer, 0.5)
         finding = Judgment(relation, "", "chance", 0.5, *test)
@@ -694,7 +692,6 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
         return Judgment(relation, "", "shuffled labels" if test[0] else "", np.nan, *test)
     # another metric may show a relation that the loss, which the test is of, does not
     if deciding is None and rare is None and finding.relation not in ("better", "untested"):
-        n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
         other, chance = find_better_metric(report.metrics, n_classes)
         if other:
             return Judgment("better", other, "chance", chance, against=finding.relation)

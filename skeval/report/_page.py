@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from io import StringIO
+from textwrap import wrap
 from typing import Any
 from xml.etree import ElementTree
 
@@ -180,8 +181,8 @@ class Table:
         lines = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows]
         return [escape_markdown(self.caption), "", *lines]
 
-    def write_lines(self, *, full: bool = False) -> list[str]:
-        """Return the table as aligned lines of text.
+    def write_lines(self, *, full: bool = False, width: int | None = None) -> list[str]:
+        """Return the table as aligned lines of text, up to a `width`.
 
         The `full` table has the rows that a page does not fold, and its caption if the other text
         leaves it out.
@@ -190,13 +191,13 @@ class Table:
         if full:
             rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
             head = [name.replace("\n", " ") for name in self.head]
-            caption = [self.caption] if self.n_in_text == 0 else []
-            return [*caption, *_text.align_rows([head, *rows[: self.n_on_page]], left=self.left)]
+            caption = fill_lines(self.caption, width) if self.n_in_text == 0 else []
+            return [*caption, *_text.align_rows([head, *rows[: self.n_on_page]], self.left, width)]
         # headers of several lines are aligned at their last line
         names = [name.split("\n") for name in self.head]
         height = max(map(len, names))
         lines = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
-        return _text.align_rows([*map(list, lines), *rows[: self.n_in_text]], left=self.left)
+        return _text.align_rows([*map(list, lines), *rows[: self.n_in_text]], self.left, width)
 
 
 def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
@@ -205,6 +206,8 @@ def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
         return cell
     if isinstance(cell, ConfidenceInterval):
         return write(cell.low, cell.high)
+    if 10 <= abs(cell) < 1e4 and cell % 1:  # four digits in every row
+        return f"{cell:#.4g}".rstrip(".")
     return _text.write_number(cell)
 
 
@@ -247,19 +250,22 @@ class Section:
         for table in self.tables:
             yield from (*table.write_markdown(), "")
 
-    def write_lines(self, *, full: bool = False) -> Iterator[str]:
+    def write_lines(self, *, full: bool = False, width: int | None = None) -> Iterator[str]:
         """Yield the section as lines of text, with a blank line before and after each table.
 
         The `full` text has all tables, and not only a selection of their rows.
         """
         # warnings
         for text in self.items:
-            yield f"! {text} [{text.code}]" if isinstance(text, Caution) else f"! {text}"
+            marked = f"! {text} [{text.code}]" if isinstance(text, Caution) else f"! {text}"
+            yield from fill_lines(marked, width)
         # tables, then the sentences on them
         for table in self.tables:
             if (full and table.rows) or table.n_in_text != 0:
-                yield from ("", *table.write_lines(full=full and bool(table.rows)), "")
-        yield from self.sentences
+                lines = table.write_lines(full=full and bool(table.rows), width=width)
+                yield from ("", *lines, "")
+        for text in self.sentences:
+            yield from fill_lines(text, width)
 
 
 def escape_markdown(text: str) -> str:
@@ -286,6 +292,14 @@ def render(template: str, **values: Any) -> str:
     environment.filters["join_units"] = join_units
     html: str = environment.get_template(template).render(values)
     return html
+
+
+def fill_lines(text: str, width: int | None) -> list[str]:
+    """Return a text as lines of this width, or as one line."""
+    if width is None:
+        return [text]
+    lines = wrap(join_units(text), width, break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines]
 
 
 def join_units(text: str) -> str:

@@ -36,10 +36,11 @@ from skeval.report._page import (
     Section,
     Table,
     escape_markdown,
+    fill_lines,
     render,
 )
 from skeval.utils import _text
-from skeval.utils._checks import FunctionT, check_option, name_missing
+from skeval.utils._checks import FunctionT, check_count, check_option, name_missing
 from skeval.utils._text import DataFrame
 
 
@@ -238,7 +239,8 @@ class Report(Mapping[str, Any]):
     def _add_notes(self, notes: Sequence[str]) -> list[Section]:
         """Return the sections with notes after the warnings."""
         before, *sections = self.sections
-        noted = Section("Notes on the data and on the run", items=notes)
+        items = [notes] if isinstance(notes, str) else notes
+        noted = Section("Notes on the data and on the run", items=items)
         return [before, *([noted] if notes else []), *sections]
 
     def plot(self, ax: Any = None) -> Any:
@@ -263,21 +265,25 @@ class Report(Mapping[str, Any]):
     def __repr__(self) -> str:
         return f"Report({self.verdict!r})"
 
-    def to_text(self, *, full: bool = False) -> str:
+    def to_text(self, *, full: bool = False, width: int | None = None) -> str:
         """Return the report as text.
 
         Parameters
         ----------
         full : bool, default=False
             Whether all rows of the tables of the page are included.
+        width : int, default=None
+            Maximum length of a line, at least 20; None means that lines are not divided.
 
         Returns
         -------
         str
         """
-        lines = [self.verdict, *self.basis]
+        if width is not None:
+            check_count("width", width, 20)
+        lines = [line for text in (self.verdict, *self.basis) for line in fill_lines(text, width)]
         for section in self.sections:
-            for line in section.write_lines(full=full):
+            for line in section.write_lines(full=full, width=width):
                 if line or lines[-1]:
                     lines.append(line)
         return "\n".join(lines).rstrip()
@@ -317,7 +323,7 @@ class Report(Mapping[str, Any]):
         """
         if part == "predictions":
             return self.predictions
-        if part == "splits":
+        if part == "splits" and hasattr(self, "splits"):
             return _text.make_frame(self.splits)
         # results have a frame of their own, or rows
         tables = {}
@@ -327,7 +333,8 @@ class Report(Mapping[str, Any]):
             if result is not None and all(isinstance(row, dict) for row in rows):
                 tables[name] = result, rows
         main, row_name = self.MAIN_TABLE
-        part = check_option("part", main if part is None else part, tuple(tables))
+        others = ("predictions", *(["splits"] if hasattr(self, "splits") else []))
+        part = check_option("part", main if part is None else part, (*tables, *others))
         result, rows = tables[part]
         if hasattr(result, "to_frame"):
             frame: DataFrame = result.to_frame()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from datetime import datetime
@@ -268,10 +268,21 @@ def _name_steps(estimator: Any) -> list[str]:
     return [name for step in used for name in _name_steps(step)] or [type(estimator).__name__]
 
 
-def align_rows(rows: Sequence[Sequence[str]], left: Container[int] = ()) -> list[str]:
-    """Return rows as lines with right-aligned columns, except the columns in `left`."""
+def align_rows(
+    rows: Sequence[Sequence[str]], left: Collection[int] = (), width: int | None = None
+) -> list[str]:
+    """Return rows as lines with right-aligned columns, except the columns in `left`.
+
+    Columns beyond the `width` follow below, beside the first column again.
+    """
     rows = [[escape_controls(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    ends = np.cumsum([length + 2 for length in widths]) - 2
+    n = len(widths) if width is None else max(2, int(np.searchsorted(ends, width, "right")))
+    if n < len(widths):
+        first, others = [row[:n] for row in rows], [[row[0], *row[n:]] for row in rows]
+        moved = {0} & {*left} | {column - n + 1 for column in left if column >= n}
+        return [*align_rows(first, left), "", *align_rows(others, moved, width)]
     return [
         "  ".join(
             cell.ljust(width) if column in left else cell.rjust(width)

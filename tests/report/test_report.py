@@ -94,3 +94,15 @@ def test_of_many_samples_some_are_drawn(ax):
     draw_map(show(6001), ax)
     drawn = sum(len(points.get_offsets()) for points in ax.collections)
     assert 1000 < drawn <= 2000
+
+
+def test_lines_have_at_most_the_width_that_is_passed():
+    y = np.random.default_rng(0).integers(0, 2, 80)
+    systems = {name: np.random.default_rng(k).random(80) for k, name in enumerate(("old", "new"))}
+    report = skeval.evaluate_predictions(y, systems, random_state=0)
+    for width in (60, 100):
+        text = report.to_text(full=True, width=width)
+        assert max(map(len, text.split("\n"))) <= width
+    with pytest.raises(ValueError, match="width must be an integer >= 20"):
+        report.to_text(width=0)
+    assert "- hello" in report.to_markdown(notes="hello")

@@ -19,6 +19,7 @@ from sklearn.svm import SVC
 from skeval.metrics.cluster import external_indices
 from skeval.model_selection import compare_classifiers, cross_val_error, holdout_error
 from skeval.utils._text import (
+    align_rows,
     make_frame,
     read_times,
     say_pvalue,
@@ -163,3 +164,14 @@ def test_stored_dates_are_read():
     times = np.array(["2024-01-31T10:30", "NaT"], dtype="datetime64[m]")
     (seconds,) = read_times(times)
     np.testing.assert_array_equal(seconds, [count_seconds(2024, 1, 31, 10, 30), np.nan])
+
+
+@pytest.mark.parametrize("width", [12, 30, 79])
+def test_columns_beyond_a_width_follow_below_beside_the_first(width):
+    rows = [["name", *(f"column {k}" for k in range(7))], ["a", *map(str, range(7))]]
+    lines = align_rows(rows, (0, 3), width)
+    assert all(len(line) <= max(width, len("name  column 0")) for line in lines)
+    for head in rows[0][1:]:
+        assert sum(head in line for line in lines) == 1
+    assert " ".join(lines).count("name") == lines.count("") + 1
+    assert lines == align_rows(rows, (0, 3)) or "" in lines
