@@ -302,7 +302,7 @@ def make_linear_deletion(
 
 @cache
 def cuts_by_tol() -> bool:
-    """Whether `tol` of LinearRegression drops small singular values, as since version 1.9."""
+    """Whether LinearRegression drops singular values below `tol`, as it does since version 1.9."""
     X = np.array([[1.0, 0.0], [0.0, 1e-7], [-1.0, 0.0], [0.0, -1e-7]])
     return bool(LinearRegression().fit(X, X[:, 1]).coef_[1] < 0.5)
 

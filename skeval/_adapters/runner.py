@@ -499,7 +499,7 @@ class Solver(Protocol):
         return "" if plan.n_fits >= MIN_FITS else SLOWER
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
-        """Return some single fits to compare with the estimator, or why the loop must do all.
+        """Return single fits to compare with the estimator, or why no solver is used.
 
         They are spread over repetitions and folds, and their tested samples over all samples.
         """

@@ -293,7 +293,7 @@ def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> A
     if options.pos_label is None:
         return None
     if numbers:
-        raise ValueError("--pos-label requires a target of classes. --task classes makes it one.")
+        raise ValueError("--pos-label requires a target of classes. Pass --task classes, too.")
     classes = _name_classes(table)
     if options.pos_label not in classes:
         raise ValueError(

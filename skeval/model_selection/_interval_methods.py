@@ -368,7 +368,7 @@ class RepeatedFolds(NamedTuple):
     adaptive: bool = False
 
     def take(self, n_fits: int) -> RepeatedFolds:
-        """Return the folds of the repeats that the first fits complete."""
+        """Return the folds of the repeats that are complete."""
         return self._replace(plan=self.plan.take(0, n_fits // self.plan.n_folds))
 
 
@@ -443,7 +443,7 @@ def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> boo
 
 
 def split_share(predictions: Predictions) -> float:
-    """Return the fraction of random splits in the variance of the mean loss."""
+    """Return the fraction of the variance of the mean loss that is due to random splits."""
     row, repeat, cases = predictions.row, predictions.repeat, predictions.cases
     weight = predictions.look_up(predictions.weight)
     return errors.split_share(predictions.loss, row, repeat, cases.unit, weight)
@@ -509,8 +509,8 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     if not ERROR_METHODS[inputs.method].takes_weights:
         able = ", ".join(repr(name) for name, row in ERROR_METHODS.items() if row.takes_weights)
         raise ValueError(
-            f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
-            f"proportion to their number; methods that support weights are {able}."
+            f"sample_weight must be None for method={inputs.method!r}, which draws all samples "
+            f"with the same probability. Methods that support weights are {able}."
         )
     refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))

@@ -600,9 +600,9 @@ def check_columns(
     whole = true.dtype.kind in "biu" and pred.dtype.kind in "biu" and true.ndim == pred.ndim == 1
     if _table.unwrap(metric)[0] in _table.EXPLAINED_VARIANCES and whole and set(pred) <= set(true):
         raise ValueError(
-            f"{name} must contain numbers for {repr_metric(metric)}, got integers that are all in "
-            f"y_true, as classes are; accuracy_score compares classes, and {name}.astype(float) "
-            "are numbers."
+            f"{name} must contain numbers for {repr_metric(metric)}, got integers that all occur "
+            f"in y_true, like classes. Use accuracy_score for classes, or {name}.astype(float) for "
+            "numbers."
         )
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.from_table is None:

@@ -476,8 +476,8 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         return named[kept[0]]
     if not crossed:
         raise ValueError(
-            "groups must be of one kind or nested for functions that fit models, got "
-            f"{len(kept)} kinds that cross. Pass the kind that will be new for new samples. "
+            "groups must have one kind, or nested kinds, for functions that fit models, got "
+            f"{len(kept)} crossed kinds. Pass the kind that is new in new samples. "
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])

@@ -187,7 +187,7 @@ def _check_matrix(X: object) -> np.ndarray:
             raise ValueError(
                 f"{rule}, and have an entry for each distance above 0 if it is sparse, got samples "
                 "at distance 0 that differ in their distances to a third one. A graph of neighbors "
-                "is no distance matrix."
+                "is not a distance matrix."
             )
     if matrix.min() < 0:
         raise ValueError(f"{rule}, got a distance of {matrix.min()}.")
