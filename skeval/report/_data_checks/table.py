@@ -27,7 +27,7 @@ BLOCK_CELLS = 2**16
 """Number of cells whose distinct values are counted at a time, which bounds the memory."""
 MAX_LISTED = 3
 MIN_VALUES = 8
-"""Minimum number of values of an identifier: a "site" with 3 values is none."""
+"""Minimum number of values of an identifier: a "site" with 3 values is not one."""
 MAX_DIGITS, MIN_SIZE = 6, 1e-290
 """Most decimals of a rounded column, and the smallest number whose decimals can be counted."""
 TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-7
