@@ -159,7 +159,7 @@ class DeletionSolver(Solver):
         tried = block.take(np.linspace(0, len(block) - 1, n_tried).astype(int))
         settled = np.flatnonzero(~self.solve(tried).failed)
         if len(settled) < MIN_SETTLED * n_tried:
-            return "rounding errors decide most of these fits"
+            return "rounding errors would change the labels of most of these fits"
         return [tried.take(np.array([fit])) for fit in sorted({settled[0], settled[-1]})]
 
     def solve(self, block: PlanBlock) -> FitOutput:

@@ -183,7 +183,7 @@ class Runner:
         are tried separately.
         """
         # a solver that supports the estimator and is faster
-        solver: Solver | str = "the call requires each model, or more than X and y"
+        solver: Solver | str = "fits have more arguments than X and y, or models are needed"
         if not worker.params and worker.request.need_no_model(self.inputs):
             solver = self.find_solver()
         if not isinstance(solver, str):

@@ -164,7 +164,7 @@ def _add_sizes(options: _shared.Options) -> None:
         "--budget",
         type=partial(_parse_number_below, math.inf, "must be a number of seconds above 0"),
         metavar="SECONDS",
-        help="time limit in seconds: fewer repeats of the folds, fewer estimates",
+        help="time limit in seconds, which reduces repeats of the folds and estimates",
     )
     options.flag("--quick", f"the same as --budget {QUICK_BUDGET:g}")
 
@@ -322,7 +322,7 @@ def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
 
 
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
-    """Return the column of the subgroups, a feature, the groups, or a column left out."""
+    """Return the column of the subgroups, which may not be a feature."""
     by = options.by
     if by is None:
         return None

@@ -768,7 +768,7 @@ def deals_at_random(splitter: Any) -> bool:
 
 
 def draws_anew(splitter: Any) -> bool:
-    """Whether a splitter makes one set of folds, and another one with another seed."""
+    """Whether a splitter makes different folds with another seed."""
     return deals_at_random(splitter) and hasattr(splitter, "shuffle")
 
 

@@ -386,8 +386,8 @@ def _estimate_metric(
     function, arguments = _table.unwrap(metric)
     if function is max_error or (function is error_norm and arguments.get("ord") == np.inf):
         raise ValueError(
-            f"metric={repr_metric(metric)} has no interval, because the largest error on new "
-            "samples is unbounded by the errors that were seen. Use mean_absolute_error, or "
+            f"metric={repr_metric(metric)} has no interval, because the observed errors do not "
+            "bound the largest error on new samples. Use mean_absolute_error, or "
             "median_absolute_error."
         )
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)

@@ -594,7 +594,7 @@ def check_comparable(
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
             raise ValueError(f"{argument} must contain numbers, booleans or strings, got bytes.")
-        refuse_fractions(argument, y, "a threshold makes labels of probabilities (y_proba >= 0.5)")
+        refuse_fractions(argument, y, "get labels by a threshold, such as y_proba >= 0.5")
     if not (len(y_true) and len(labels)):
         return
     # numbers are never equal to strings

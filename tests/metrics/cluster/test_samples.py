@@ -165,7 +165,7 @@ def test_single_and_half_precision_are_as_exact_as_they_can_be(function, dtype, 
 @by_name(WITH_CENTROIDS)
 @pytest.mark.parametrize("metric", ["precomputed", "jaccard"])
 def test_metric_without_centroids(function, metric):
-    with pytest.raises(ValueError, match=f"means of rows of X, got '{metric}'"):
+    with pytest.raises(ValueError, match=f"rows of X and means, got '{metric}'"):
         function(D, Y, metric=metric)
 
 
