@@ -159,7 +159,7 @@ class DeletionSolver(Solver):
         tried = block.take(np.linspace(0, len(block) - 1, n_tried).astype(int))
         settled = np.flatnonzero(~self.solve(tried).failed)
         if len(settled) < MIN_SETTLED * n_tried:
-            return "rounding errors decide most of these fits"
+            return "rounding errors would change the labels of most of these fits"
         return [tried.take(np.array([fit])) for fit in sorted({settled[0], settled[-1]})]
 
     def solve(self, block: PlanBlock) -> FitOutput:
@@ -302,7 +302,7 @@ def make_linear_deletion(
 
 @cache
 def cuts_by_tol() -> bool:
-    """Whether `tol` of LinearRegression drops small singular values, as since version 1.9."""
+    """Whether LinearRegression drops singular values below `tol`, as it does since version 1.9."""
     X = np.array([[1.0, 0.0], [0.0, 1e-7], [-1.0, 0.0], [0.0, -1e-7]])
     return bool(LinearRegression().fit(X, X[:, 1]).coef_[1] < 0.5)
 

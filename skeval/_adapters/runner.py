@@ -185,7 +185,7 @@ class Runner:
         are tried separately.
         """
         # a solver that supports the estimator and is faster
-        solver: Solver | str = "the call requires each model, or more than X and y"
+        solver: Solver | str = "fits have more arguments than X and y, or models are needed"
         if not worker.params and worker.request.need_no_model(self.inputs):
             solver = self.find_solver()
         if not isinstance(solver, str):
@@ -501,7 +501,7 @@ class Solver(Protocol):
         return "" if plan.n_fits >= MIN_FITS else SLOWER
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
-        """Return some single fits to compare with the estimator, or why the loop must do all.
+        """Return single fits to compare with the estimator, or why no solver is used.
 
         They are spread over repetitions and folds, and their tested samples over all samples.
         """

@@ -555,7 +555,7 @@ def _note_values(
             gap = np.abs(others - mark).min() if n_marked else 0
             if gap > np.ptp(others) or (n_marked and mark < 0 <= others.min()):
                 remedy = f"{_write_option('--na', str(mark))} treats it as missing"
-                remedy = remedy if is_file else "store missing values as nan if it marks them"
+                remedy = remedy if is_file else f"store missing values as nan if {mark} marks them"
                 notes.append(
                     f"column {name!r} has {mark} in {n_marked} of {n_rows} rows, far from all "
                     f"other values. Remedy: {remedy}."

@@ -48,7 +48,7 @@ def add_compare(commands: Any) -> None:
     options.column(
         "--prediction", "column of predictions (default: prediction)", default="prediction"
     )
-    options.column("--id", "column that joins the rows (default: id, or a name that ends so)")
+    options.column("--id", "column that joins the rows (default: id, or a name that ends in id)")
     default = "brier_score_loss for probabilities, otherwise accuracy"
     add("--metric", help=f"name of a metric, such as roc_auc, f1 or r2 (default: {default})")
     margin = "largest difference that is acceptable, such as 0.01 or 1%%"
@@ -180,7 +180,7 @@ def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespa
 
     metric: Any = options.metric
     if metric is None and y.dtype.kind == "f":
-        raise ValueError("--metric must name a metric of numbers, such as mean_absolute_error.")
+        raise ValueError("--metric must be for a numeric target, such as mean_absolute_error.")
     if metric is None and columns.dtype.kind == "f" and (columns % 1 != 0).any():
         metric = "brier_score_loss"
     if metric is not None:  # scorers have the sign of losses changed

@@ -164,7 +164,7 @@ def _add_sizes(options: _shared.Options) -> None:
         "--budget",
         type=partial(_parse_number_below, math.inf, "must be a number of seconds above 0"),
         metavar="SECONDS",
-        help="time limit in seconds: fewer repeats of the folds, fewer estimates",
+        help="time limit in seconds, which reduces repeats of the folds and estimates",
     )
     options.flag("--quick", f"the same as --budget {QUICK_BUDGET:g}")
 
@@ -293,7 +293,7 @@ def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> A
     if options.pos_label is None:
         return None
     if numbers:
-        raise ValueError("--pos-label requires a target of classes. --task classes makes it one.")
+        raise ValueError("--pos-label requires a target of classes. Pass --task classes, too.")
     classes = _name_classes(table)
     if options.pos_label not in classes:
         raise ValueError(
@@ -322,7 +322,7 @@ def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
 
 
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
-    """Return the column of the subgroups, a feature, the groups, or a column left out."""
+    """Return the column of the subgroups, which may not be a feature."""
     by = options.by
     if by is None:
         return None

@@ -441,7 +441,10 @@ def rank_rows(scores: Floats) -> Floats:
 
 
 def average_ranks(scores: Floats) -> Floats:
-    """Return the mean ranks of scores (N, k). With gaps, ranks are stretched to those of all."""
+    """Return the mean ranks of scores (N, k).
+
+    If scores are missing in a row, its ranks are scaled to the range of a complete row.
+    """
     ranks, k = rank_rows(scores), scores.shape[1]
     last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
     means: Floats = np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)

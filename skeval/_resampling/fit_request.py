@@ -297,7 +297,7 @@ OF_CLASSES = {"predict_proba", "decision_function"}
 
 
 def align_columns(method: str, response: np.ndarray, seen: Any, classes: np.ndarray) -> Any:
-    """Return scores with a column for each of the classes, or decision values of the second of two.
+    """Return scores of each class in a column, or decision values of the second of two classes.
 
     `seen` are the classes of the columns in the order of the model. A class that the model has not
     seen has probability 0. The result is None if decision values are of other classes.

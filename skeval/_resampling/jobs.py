@@ -291,7 +291,7 @@ class Calls:
 
 
 class SharedFunction:
-    """A function that joblib sends once to a Dask cluster, because its size is stated as large.
+    """A function whose stated size is large, so that joblib sends it only once to a Dask cluster.
 
     Parallel work of an estimator within a job runs in threads, as in joblib's own processes.
     Otherwise joblib would send this work, with its data, over the cluster for every fit.

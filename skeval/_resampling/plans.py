@@ -293,7 +293,7 @@ def bootstrap_plan(
             if not is_degenerate(counts, codes):
                 return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
         if codes is None or classes is None:
-            raise ValueError(f"y has too few samples: {MAX_TRIES} resamples contained all of them.")
+            raise ValueError(f"y has too few samples: each of {MAX_TRIES} resamples contained all.")
         sizes = np.bincount(codes)
         raise ValueError(
             f"none of {MAX_TRIES} resamples has two classes and leaves a sample out: class "
@@ -537,7 +537,7 @@ class StratifiedDealer:
         return tested.reshape(-1, len(codes))
 
     def _deal(self, appearance: np.ndarray) -> list[list[np.ndarray]]:
-        """Return, repeat by repeat, the folds of the members of each class."""
+        """Return the folds of the members of each class in each repeat."""
         # folds with a seed, or without shuffling, are made once
         again = not self.shuffle or isinstance(self.random_state, Integral)
         if again and appearance.tobytes() in self._dealt:
@@ -757,7 +757,7 @@ def deals_at_random(splitter: Any) -> bool:
 
 
 def draws_anew(splitter: Any) -> bool:
-    """Whether a splitter makes one set of folds, and another one with another seed."""
+    """Whether a splitter makes different folds with another seed."""
     return deals_at_random(splitter) and hasattr(splitter, "shuffle")
 
 

@@ -174,7 +174,7 @@ def show_bar(total: int) -> Iterator[Advance]:
 
 
 TICKS = 100
-"""Maximum number of subtasks of a task of many jobs."""
+"""Maximum number of subtasks of a task with many jobs."""
 
 task_opener: ContextVar[Callable[[int], AbstractContextManager[Advance]] | None] = ContextVar(
     "open_task", default=None

@@ -65,7 +65,7 @@ class LinearSVMBatch:
         """
         system = self._system
         if isinstance(system, GramSystem):
-            assert scales is None, "problems with scales of their own have no common Gram matrix"
+            assert scales is None, "problems with different scales have no common Gram matrix"
             solution = _solve_on_grams(system.take, True, signs, self._unit * box)
             return solution.in_units(self._unit, box)
         ridge = None if scales is None else self._columns.ridge_of(scales)

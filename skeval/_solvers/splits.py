@@ -1,4 +1,4 @@
-"""Training sets of many fits, sums of products, means and scales of columns over them."""
+"""Sums of products, means and scales of columns over the training sets of many fits."""
 
 from __future__ import annotations
 

@@ -182,7 +182,8 @@ def compare_clusterings(
         "min_within" and "diameter" (mean, smallest and largest distance within clusters),
         "mst_compactness" (mean edge of the spanning trees) and "within_cluster_variance" (smaller
         is better). A mean distance is the mean over clusters, or pairs of clusters, of their means.
-        Or a dict of other indices: name to ``(function(X, labels) -> float, greater_is_better)``.
+        Or a dict of other indices, from name to
+        ``(function(X, labels) -> float, greater_is_better)``.
     metric, n_neighbors, noise : str or callable, int, str or None
         See `internal_indices`, not used if `indices` is a dict.
     n_jobs : int or None, default=None

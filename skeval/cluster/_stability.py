@@ -260,7 +260,7 @@ def check_points(clusterer: Any, X: Any) -> Any:
     _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if takes_pairs(clusterer):
         raise ValueError(
-            f"clusterer must not take precomputed distances or affinities, got {clusterer!r}."
+            f"clusterer must not require precomputed distances or affinities, got {clusterer!r}."
         )
     # finite data of moderate size
     checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)

@@ -49,7 +49,7 @@ def _score_out_of_fold(
         raise ValueError(f"X must have the rows of cv_results, up to {last}, got {n_samples} rows.")
     counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
     if once and counts.max() > 1:
-        raise ValueError(f"cv_results must test a sample once, got {counts.max():g} times.")
+        raise ValueError(f"cv_results must test a sample at most once, got {counts.max():g} times.")
     # scores by the model of each fold, which must have the same classes
     parts = [score(model, safe_indexing(X, t)) for model, t in zip(estimators, tested, strict=True)]
     first, options = parts[0]

@@ -212,7 +212,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
             raise TypeError(f"scoring must be a name or a scorer, got the class {part.__name__}.")
         if getattr(part, "resamples", False):
             raise ValueError(
-                f"scoring must not fit clones to the samples that it scores, as {part!r} does. "
+                f"scoring must not train models on the samples that it scores, but {part!r} does. "
                 "Pass it to cross_validate or a search with cv=WholeSample()."
             )
     with naming("scoring"):

@@ -173,7 +173,7 @@ def bootstrap_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
+        If a fit fails, raise the error, or leave out the resample, count it and warn.
 
     Returns
     -------
@@ -321,7 +321,7 @@ def bootstrap_score(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
+        If a fit fails, raise the error, or leave out the resample, count it and warn.
 
     Returns
     -------

@@ -149,7 +149,7 @@ def compare_classifiers(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise the error, or leave out the split for all estimators and
+        If a fit fails, raise the error, or leave out the split for all estimators and
         warn ("corrected_t" only).
 
     Returns

@@ -48,9 +48,10 @@ def check_method(method: str, alternative: str, n_names: int) -> None:
 
 
 def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
-    """Return two or more items by name. A list has names from a noun, or from its estimators.
+    """Return two or more items by name.
 
-    The items of a data frame are its columns.
+    Items of a list are named after a noun, or after their estimators. Items of a data frame are its
+    columns.
     """
     if hasattr(things, "columns"):
         names = name_distinct(argument, things.columns)

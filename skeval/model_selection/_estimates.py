@@ -827,7 +827,8 @@ def check_perturbed(inputs: Inputs) -> None:
     twice = weights.keys() & (inputs.params or {}).keys()
     if twice:
         raise ValueError(
-            f"params must not have {min(twice)!r}, which is perturbed. Give sample_weight= for it."
+            f"params must not contain {min(twice)!r}, which is perturbed. Pass sample_weight= "
+            "instead."
         )
 
 

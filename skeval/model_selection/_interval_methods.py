@@ -154,7 +154,7 @@ def error_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise an error that describes its training set, or leave it out,
+        If a fit fails, raise an error that describes its training set, or leave it out,
         count it and warn.
 
     Returns
@@ -588,7 +588,7 @@ class RepeatedFolds(NamedTuple):
     adaptive: bool = False
 
     def take(self, n_fits: int) -> RepeatedFolds:
-        """Return the folds of the repeats that the first fits complete."""
+        """Return the folds of the repeats that are complete."""
         return self._replace(plan=self.plan.take(0, n_fits // self.plan.n_folds))
 
 
@@ -663,7 +663,7 @@ def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> boo
 
 
 def split_share(predictions: Predictions) -> float:
-    """Return the fraction of random splits in the variance of the mean loss."""
+    """Return the fraction of the variance of the mean loss that is due to random splits."""
     row, repeat, cases = predictions.row, predictions.repeat, predictions.cases
     weight = predictions.look_up(predictions.weight)
     return errors.split_share(predictions.loss, row, repeat, cases.unit, weight)
@@ -731,8 +731,8 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     if not ERROR_METHODS[inputs.method].takes_weights:
         able = ", ".join(repr(name) for name, row in ERROR_METHODS.items() if row.takes_weights)
         raise ValueError(
-            f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
-            f"proportion to their number; methods that support weights are {able}."
+            f"sample_weight must be None for method={inputs.method!r}, which draws all samples "
+            f"with the same probability. Methods that support weights are {able}."
         )
     _checks.refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))

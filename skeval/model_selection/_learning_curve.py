@@ -394,7 +394,7 @@ def extrapolate_curve(
         y, low, high = np.append(y, law[len(sizes) :]), *np.hstack([(low, high), ends])
         gains = sign * (laws[:, np.argmax(x >= n)] - laws[:, -1])
         gain = Estimate(
-            name=f"gain of twice the samples, {name}",
+            name=f"gain from twice the samples, {name}",
             value=float(gains[0]),
             standard_error=float(np.std(gains[1:], ddof=1)),
             method="power_law",

@@ -386,8 +386,8 @@ def _estimate_metric(
     function, arguments = _table.unwrap(metric)
     if function is max_error or (function is error_norm and arguments.get("ord") == np.inf):
         raise ValueError(
-            f"metric={repr_metric(metric)} has no interval, because the largest error on new "
-            "samples is unbounded by the errors that were seen. Use mean_absolute_error, or "
+            f"metric={repr_metric(metric)} has no interval, because the observed errors do not "
+            "bound the largest error on new samples. Use mean_absolute_error, or "
             "median_absolute_error."
         )
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
@@ -604,9 +604,9 @@ def check_columns(
     whole = true.dtype.kind in "biu" and pred.dtype.kind in "biu" and true.ndim == pred.ndim == 1
     if _table.unwrap(metric)[0] in _table.EXPLAINED_VARIANCES and whole and set(pred) <= set(true):
         raise ValueError(
-            f"{name} must contain numbers for {repr_metric(metric)}, got integers that are all in "
-            f"y_true, as classes are; accuracy_score compares classes, and {name}.astype(float) "
-            "are numbers."
+            f"{name} must contain numbers for {repr_metric(metric)}, got integers that all occur "
+            f"in y_true, like classes. Use accuracy_score for classes, or {name}.astype(float) for "
+            "numbers."
         )
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.from_table is None:

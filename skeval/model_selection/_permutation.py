@@ -116,7 +116,7 @@ def permutation_test(
         each group. "whole_groups" moves the labels of a group to another group. If each group has a
         single label, this keeps the number of groups per class (and the number of samples per class
         only if all groups have the same size). Otherwise, groups of the same size are exchanged.
-        "blocks" and "rotations" are for samples in time order: blocks of consecutive labels, as
+        "blocks" and "rotations" are for samples in time order. Blocks of consecutive labels, as
         long as the correlation lasts, change places, or the whole series is rotated. A series of
         `n` samples has ``n - 1`` rotations, and each is used at most once, so the smallest P-value
         is ``1 / n``. "auto" is "samples" without `groups`. With `groups` it is "whole_groups" if
@@ -150,7 +150,7 @@ def permutation_test(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise the error, or take the mean score of the other folds and
+        If a fit fails, raise the error, or take the mean score of the other folds and
         warn. A permutation without any remaining fit counts as at least as good.
 
     Returns

@@ -163,7 +163,7 @@ def score_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
+        If a fit fails, raise an error that names it, or leave it out, count it and warn.
 
     Returns
     -------

@@ -864,8 +864,8 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
         metric = refit.keywords.get("metric") if isinstance(refit, partial) else refit
     if not isinstance(metric, str) or f"mean_test_{metric}" not in results:
         raise ValueError(
-            "search must name the metric by which it refits, if it has several, or bind it to "
-            f"`metric` with functools.partial; got refit={refit!r}."
+            "search with several metrics must name one as refit, or bind it to `metric` with "
+            f"functools.partial, got refit={refit!r}."
         )
     inner = float(results[f"mean_test_{metric}"][search.best_index_])
     # with several metrics and a function as `refit`, the search has no `score` method

@@ -477,7 +477,7 @@ BEST = {
     "ici": "0 is best",
     "e50": "0 is best",
     "e90": "0 is best",
-    "scaled_brier": "1 is best; 0 is predicting the prevalence for everyone",
+    "scaled_brier": "1 is best, and 0 is as good as predicting the prevalence for everyone",
 }
 """Calibration measures of perfectly calibrated probabilities."""
 

@@ -57,7 +57,7 @@ class Report(Mapping[str, Any]):
     warnings : tuple of str
         Warnings to read before reporting a number. Each warning of an evaluation has a `code`.
     checks : tuple of CheckResult
-        Of an estimator: the result of every check, with its `code`, `title` and `outcome`
+        For an estimator, the result of every check, with its `code`, `title` and `outcome`
         ("passed", "note", "serious", "not applicable", "not run" or "ignored").
     seed : int
         Seed of all random steps. ``random_state=seed`` repeats the evaluation.
@@ -73,13 +73,13 @@ class Report(Mapping[str, Any]):
         The main estimate, which is the number to report, for several systems their comparison,
         for a clusterer the choice of the number of clusters.
     estimates : dict of Estimate
-        Of an estimator: other estimates of its error, from the most optimistic to the most
-        conservative. Of predictions: the main metric of all samples and of each subgroup. Of
-        several systems: the main estimate of each. Of a clusterer: the choice by each rule.
+        For an estimator, other estimates of its error, from the most optimistic to the most
+        conservative. For predictions, the main metric of all samples and of each subgroup. For
+        several systems, the main estimate of each. For a clusterer, the choice by each rule.
     metrics : dict of Estimate
         Metrics of the predictions, for all samples and for each class or output, and those in
-        `scoring`, for several systems a dict for each. Of a clusterer the `ClusteringComparison` of
-        its internal indices.
+        `scoring`, for several systems a dict for each. For a clusterer, the `ClusteringComparison`
+        of its internal indices.
     confusion : ConfusionRates or None
         Confusion matrix with intervals of its rates.
     hard_samples : HardSamples
@@ -110,46 +110,46 @@ class Report(Mapping[str, Any]):
     feature_names : tuple of str or None
         Names of the features, if known.
     tuning : TuningOptimism or None
-        Of an estimator: optimism of the best scores of its hyperparameter searches, and the
+        For an estimator, optimism of the best scores of its hyperparameter searches, and the
         selected settings.
     permutation : PermutationTest or None
-        Of an estimator: permutation test of the whole procedure.
+        For an estimator, permutation test of the whole procedure.
     perturbation : tuple of PerturbationEstimate or None
-        Of a linear two-class `SVC`: the intervals by the cross-validation statistic and by the
+        For a linear two-class `SVC`, the intervals by the cross-validation statistic and by the
         resubstitution statistic.
     selection_bias, selection_stability, candidate_names : SelectionBias, SelectionStability, tuple
-        Of a pipeline that selects features: the bias of selecting them on all samples, the
+        For a pipeline that selects features, the bias of selecting them on all samples, the
         agreement of the features selected in the folds, and the names of the candidates.
     importance : dict of Estimate, or None
-        Of an estimator: permutation importance of each feature, if requested.
+        For an estimator, permutation importance of each feature, if requested.
     omitted : dict of str to str
-        Of an estimator: parts that were not run, with the reason.
+        For an estimator, parts that were not run, with the reason.
     kind, positive, threshold : str, object, float or None
-        Of predictions: "labels", "probabilities", "scores" or "numbers", the class to which
+        For predictions, "labels", "probabilities", "scores" or "numbers", the class to which
         probabilities or scores of two classes refer, value from which a sample is predicted as
         positive.
     calibration, at_threshold : dict of Estimate, or None
-        Of predictions: results of `calibration_measures` and `threshold_measures`.
+        For predictions, results of `calibration_measures` and `threshold_measures`.
     reports, comparison : dict of Report, Comparison or None
-        Of several systems: a report for each, and all pairs on the same test sets or samples.
+        For several systems, a report for each, and all pairs on the same test sets or samples.
         `comparison` is None if fits failed or there is a single test set.
     deciding : str
         Of several systems: the metric that is compared, the first one in `scoring` or that of a
         rare class; "" for the main estimate.
     measures : tuple of dict
-        Of several systems with scores of two classes: the difference of each pair by each further
+        For several systems with scores of two classes, the difference of each pair by each further
         measure, with its interval and P-value.
     n_clusters, choice, choices : int, NClustersChoice, dict
-        Of a clusterer: the chosen number of clusters, 1 if there is no evidence of more, its
+        For a clusterer, the chosen number of clusters, 1 if there is no evidence of more, its
         tests, and the choices by all rules.
     stability : NClustersChoice
-        Of a clusterer: agreement of halves for each number of clusters.
+        For a clusterer, agreement of halves for each number of clusters.
     external : tuple of dict of str to float, or None
-        Of a clusterer: agreement of each clustering with known classes.
+        For a clusterer, agreement of each clustering with known classes.
     partitions : dict of int to ndarray of shape (n_samples,)
-        Of a clusterer: labels of all samples by number of clusters.
+        For a clusterer, labels of all samples by number of clusters.
     shown : ShownClusters or None
-        Of a clusterer: the clustering that a page draws.
+        For a clusterer, the clustering that a page draws.
     """
 
     SECTIONS: ClassVar[tuple[Callable[[Any], Section | None], ...]]

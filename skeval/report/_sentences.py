@@ -115,7 +115,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
         details = [explained, error, *details]
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
-        start = f"{amount}: better than chance by the {shown}, but "
+        start = f"{amount}: better than chance according to the {shown}, but "
         start += "not significantly " if finding.against == "open" else "not "
         start += f"better than {baseline} ({given})"
     else:

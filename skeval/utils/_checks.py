@@ -496,8 +496,8 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         return named[kept[0]]
     if not crossed:
         raise ValueError(
-            "groups must be of one kind or nested for functions that fit models, got "
-            f"{len(kept)} kinds that cross. Pass the kind that will be new for new samples. "
+            "groups must have one kind, or nested kinds, for functions that fit models, got "
+            f"{len(kept)} crossed kinds. Pass the kind that is new in new samples. "
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
@@ -614,7 +614,7 @@ def check_comparable(
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
             raise ValueError(f"{argument} must contain numbers, booleans or strings, got bytes.")
-        refuse_fractions(argument, y, "a threshold makes labels of probabilities (y_proba >= 0.5)")
+        refuse_fractions(argument, y, "get labels by a threshold, such as y_proba >= 0.5")
     if not (len(y_true) and len(labels)):
         return
     # numbers are never equal to strings

@@ -72,5 +72,5 @@ def test_selection_is_weighted_in_both_places():
 
 
 def test_perturbed_weights_are_not_given_twice():
-    with pytest.raises(ValueError, match="params must not have 'sample_weight'"):
+    with pytest.raises(ValueError, match="params must not contain 'sample_weight'"):
         ms.perturbation_interval(GaussianNB(), X, Y, params={"sample_weight": W}, n_resamples=50)

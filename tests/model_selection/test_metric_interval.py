@@ -395,7 +395,7 @@ def test_several_metrics_give_one_estimate_for_each():
     ("metric", "options", "message"),
     [
         (error_rate, {"method": "delong"}, "does not fit error_rate"),
-        (r2_score, {}, r"integers that are all in y_true, as classes are; accuracy_score compares"),
+        (r2_score, {}, r"integers that all occur in y_true, like classes. Use accuracy_score"),
         (error_rate, {"method": "wilson", "stratify": True}, "no closed form with stratify"),
         (error_rate, {"groups": [0, 1]}, "groups must have a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),

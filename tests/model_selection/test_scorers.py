@@ -340,7 +340,7 @@ def test_other_columns_of_the_same_samples_need_another_scorer(make):
 def test_our_functions_score_models_that_folds_have_fitted(function):
     X, y = two_classes()
     for scorer in SMALL.values():
-        with pytest.raises(ValueError, match="scoring must not fit clones to the samples"):
+        with pytest.raises(ValueError, match="scoring must not train models on the samples"):
             function(GaussianNB(), X, y, scoring=scorer)
 
 

@@ -435,7 +435,7 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name in REFUSES:
-            with pytest.raises(ValueError, match=r"groups must .*2 kinds that cross"):
+            with pytest.raises(ValueError, match=r"groups must .*2 crossed kinds"):
                 function(*arguments, groups=CROSSED, **seeded)
             return
         if name == "compare_predictions":

@@ -115,7 +115,7 @@ def test_a_kernel_that_is_not_square():
 def test_clusterers_of_distances_are_refused():
     """Labels travel between halves by the nearest point, which a half of a matrix has not."""
     clusterer = AgglomerativeClustering(metric="precomputed", linkage="average")
-    with pytest.raises(ValueError, match="clusterer must not take precomputed"):
+    with pytest.raises(ValueError, match="clusterer must not require precomputed"):
         predictive_power(clusterer, DISTANCES)
-    with pytest.raises(ValueError, match="clusterer must not take precomputed"):
+    with pytest.raises(ValueError, match="clusterer must not require precomputed"):
         choose_n_clusters(clusterer, DISTANCES, n_clusters=[2, 3])

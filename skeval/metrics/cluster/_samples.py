@@ -187,7 +187,7 @@ def _check_matrix(X: object) -> np.ndarray:
             raise ValueError(
                 f"{rule}, and have an entry for each distance above 0 if it is sparse, got samples "
                 "at distance 0 that differ in their distances to a third one. A graph of neighbors "
-                "is no distance matrix."
+                "is not a distance matrix."
             )
     if matrix.min() < 0:
         raise ValueError(f"{rule}, got a distance of {matrix.min()}.")
@@ -205,7 +205,7 @@ def _check_matrix(X: object) -> np.ndarray:
 def check_has_centroids(metric: str | Callable) -> None:
     """Raise unless the metric is defined for centroids."""
     if not has_centroids(metric):
-        raise ValueError(f"metric must be defined for means of rows of X, got {metric!r}.")
+        raise ValueError(f"metric must be defined for rows of X and means, got {metric!r}.")
 
 
 def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def run_checks(
 ) -> list[CheckResult]:
     """Return the results of all checks, at least one for each.
 
-    Checks whose code is in `ignore` are not run; without a target, few checks are.
+    Checks whose code is in `ignore` are not run. Without a target, few checks are run.
     """
     kinds = {ANY, TARGET} if target else {ANY}
     if target and (table.target.classes is not None or table.target.y.ndim == 1):

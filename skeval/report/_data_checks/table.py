@@ -29,7 +29,7 @@ MAX_LISTED = 3
 MIN_TIMES = 10
 """Minimum number of distinct values of a column that orders the rows."""
 MIN_VALUES = 8
-"""Minimum number of values of an identifier: a "site" with 3 values is none."""
+"""Minimum number of values of an identifier: a "site" with 3 values is not one."""
 MAX_DIGITS, MIN_SIZE = 6, 1e-290
 """Most decimals of a rounded column, and the smallest number whose decimals can be counted."""
 TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-7

@@ -89,7 +89,7 @@ def test_asymmetry_beyond_the_first_block_of_rows():
 def test_a_graph_of_neighbors_is_no_distance_matrix(function):
     for form in (csr_matrix, coo_matrix):
         graph = form(np.where(D < 6, D, 0.0))
-        with pytest.raises(ValueError, match="A graph of neighbors is no distance matrix"):
+        with pytest.raises(ValueError, match="A graph of neighbors is not a distance matrix"):
             function(graph, Y, metric="precomputed", **arguments(function))
 
 
@@ -165,7 +165,7 @@ def test_single_and_half_precision_are_as_exact_as_they_can_be(function, dtype, 
 @by_name(WITH_CENTROIDS)
 @pytest.mark.parametrize("metric", ["precomputed", "jaccard"])
 def test_metric_without_centroids(function, metric):
-    with pytest.raises(ValueError, match=f"means of rows of X, got '{metric}'"):
+    with pytest.raises(ValueError, match=f"rows of X and means, got '{metric}'"):
         function(D, Y, metric=metric)
 
 

@@ -129,7 +129,7 @@ class _Strip:
     def reduce(
         self, strip: Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
     ) -> _Strip:
-        """Reduce the tiles of the strip in some columns."""
+        """Reduce the tiles of the strip for these columns."""
         own, first = self.segments, self.rows.start
         rows = slice(0, self.rows.stop - first)
         for part in columns:
@@ -433,7 +433,7 @@ VISIT_COST = 4  # cost of a visited point, in units of a pair of rows in the pas
 
 
 class Nearest:
-    """The L nearest neighbors so far of each of n rows, with all ties of the L-th.
+    """The current L nearest neighbors of each of n rows, with all ties of the last.
 
     cluster (n,): cluster of each row; other: cluster of each candidate neighbor, by default the
     same. zero: distances up to this count as 0. reach (n,): radii that contain all neighbors with a
