@@ -42,6 +42,15 @@ from skeval._inference.intervals import PROPORTION_INTERVALS, Codes, Limits
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
 from skeval.metrics import _classification
 from skeval.metrics._curves import break_even_point, check_curve_sample, expected_cost, ranking_loss
+from skeval.metrics._gains import (
+    find_separation,
+    find_top,
+    ks_limits,
+    ks_statistic,
+    lift_at_k,
+    precision_at_k,
+    recall_at_k,
+)
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._checks import warn_undefined
@@ -771,6 +780,56 @@ def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     return mean, {"score": (limits, error)}
 
 
+def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
+    """Return Wilson's interval of precision, recall or lift at k, with the variance of influences.
+
+    The variance is at least that of the precision with one more positive and negative, because
+    samples that happen to be of one class have no variance.
+    """
+    if sample.folds is not None:
+        return np.nan, {}
+    checked = check_curve_sample(
+        *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups, one_class=True
+    )
+    top = find_top(checked.positive, checked.score, checked.weight, arguments.get("k", 0.1))
+    of = "precision" if row.function is precision_at_k else "recall"
+    # effective numbers of all samples, of those inside, and of those that the rate refers to
+    everyone = np.ones(len(checked.score), dtype=bool)
+    n = count_effective(everyone, checked.weight, sample.groups)
+    moved = top.find_influence(checked.positive, checked.weight, n, of)
+    _, error, degrees = sample.average(moved)
+    n_top = max(1.0, top.k * n)
+    rate = (top.precision * n_top + 1) / (n_top + 2)
+    least = float(np.sqrt(rate * (1 - rate) / n_top))
+    value, size = top.precision, n_top
+    if of == "recall":
+        value, least = top.recall, least * top.k / top.prevalence
+        size = count_effective(checked.positive, checked.weight, sample.groups)
+    # number of samples of a proportion with this standard error
+    error = max(error, least)
+    size = max(1.0, value * (1 - value) / error**2) if 0 < value < 1 else size
+    limits: Callable[[float], Limits] = partial(
+        intervals.wilson_interval, value * size, size, degrees_of_freedom=degrees
+    )
+    if row.function is lift_at_k:
+        value, error = value / top.k, error / top.k
+        limits = partial(intervals.stretch, 0.0, 1 / top.k, limits)
+    return value, {"score": (limits, error)}
+
+
+def use_separation(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
+    """Return the interval of the Kolmogorov-Smirnov statistic."""
+    if sample.folds is not None:
+        return np.nan, {}
+    data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
+    checked = check_curve_sample(*data)
+    found = find_separation(checked.positive, checked.score, checked.weight)
+    # standard error of a difference of rates at one threshold
+    rates = np.array(found[1:])
+    error = float(np.sqrt(np.sum(rates * (1 - rates) / checked.sizes)))
+    return found.value, {"score": (partial(ks_limits, found, checked.sizes), error)}
+
+
 def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     """Return the explained variance, one minus a ratio of mean squares, and its interval."""
     true, pred, weight = sample.y_true.astype(float), sample.y_pred.astype(float), sample.weight
@@ -1072,6 +1131,8 @@ OF_F_TABLE = Form(("score", "delta", "normal"), use_table)
 OF_AREA = Form(("score", "delong", "normal"), use_area)
 OF_MEAN = Form(("log", "hall", "t"), use_mean)
 OF_SHARE = Form(("score",), use_share)
+OF_TOP = Form(("score",), use_top)
+OF_SEPARATION = Form(("score",), use_separation)
 OF_EXPLAINED = Form(("log",), use_explained)
 
 ERRORS: dict[str, Any] = {
@@ -1212,6 +1273,16 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         ranking_loss, **RANKING, greater_is_better=False, interval=(OF_AREA,),
         keywords=frozenset({"pos_label"}),
+    ),
+    *(
+        Metric(
+            function, **RANKING, interval=(OF_TOP,), keywords=frozenset({"k", "pos_label"}),
+            range=(0.0, np.inf if function is lift_at_k else 1.0),
+        )
+        for function in (precision_at_k, recall_at_k, lift_at_k)
+    ),
+    Metric(
+        ks_statistic, **RANKING, interval=(OF_SEPARATION,), keywords=frozenset({"pos_label"})
     ),
     Metric(break_even_point, response=SCORES),
     Metric(expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),

@@ -58,7 +58,7 @@ from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
 from skeval.utils._arrays import validate_params
 from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
-from skeval.utils._compat import Interval
+from skeval.utils._compat import Interval, is_plain_scorer
 from skeval.utils._text import name_scoring
 
 
@@ -245,7 +245,7 @@ def compare_predictions(
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
     _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
-    metric = find_metric(metric) if isinstance(metric, str) else metric
+    metric = find_metric(metric) if isinstance(metric, str) or is_plain_scorer(metric) else metric
     # systems by name
     named = name_listed("predictions", predictions, "prediction")
 

@@ -46,7 +46,13 @@ from skeval.model_selection._subgroups import (
 from skeval.utils import _checks
 from skeval.utils._arrays import validate_params
 from skeval.utils._checks import MetricIntervalMethod, RandomStateLike
-from skeval.utils._compat import Interval, metric_of_scorer, num_samples, safe_indexing
+from skeval.utils._compat import (
+    Interval,
+    is_plain_scorer,
+    metric_of_scorer,
+    num_samples,
+    safe_indexing,
+)
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
@@ -123,11 +129,12 @@ def metric_interval(
 
     Parameters
     ----------
-    metric : callable, str, or list or dict of them
+    metric : callable, str, scorer, or list or dict of them
         ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
         with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
-        of a scorer, such as "roc_auc" or "f1_macro"; `y_pred` then has the form that its metric
-        takes. Several metrics take the same `y_pred`.
+        of a scorer, such as "roc_auc" or "f1_macro", or of a loss without the prefix "neg\_";
+        `y_pred` then has the form that its metric takes. A scorer stands for its metric, as in
+        ``get_scorer("lift_at_k", k=100)``. Several metrics take the same `y_pred`.
     y_true : array-like of length n_samples
         True values; for `bleu_score` the references.
     y_pred : array-like of length n_samples
@@ -737,25 +744,28 @@ AGREEMENT = 1e-10
 
 
 def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
-    """Return a metric or, by name, that of a scorer, unless the scorer negates a loss.
+    """Return a metric or, by name or scorer, that of a scorer, unless the scorer negates a loss.
 
-    Metrics of segmentation masks get ``per_image=True``, because samples are images.
+    A loss has a name without the prefix of its scorer. Metrics of segmentation masks get
+    ``per_image=True``, because samples are images.
     """
-    if not isinstance(metric, str):
+    scorer: Any = metric
+    if isinstance(metric, str):
+        try:
+            scorer = get_scorer(metric)
+        except ValueError as error:
+            loss = f"neg_{metric}"
+            if loss not in get_scorer_names():
+                raise ValueError(str(error).replace("scoring", "metric", 1)) from None
+            return metric_of_scorer(get_scorer(loss))[0]
+    if not is_plain_scorer(scorer):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters
-        return partial(metric, per_image=True) if of_images else metric
-    try:
-        scorer = get_scorer(metric)
-    except ValueError as error:
-        loss = f"neg_{metric}"
-        if loss not in get_scorer_names():
-            raise ValueError(str(error).replace("scoring", "metric", 1)) from None
-        scorer = get_scorer(loss)
+        return partial(scorer, per_image=True) if of_images else scorer
     function, arguments, greater_is_better = metric_of_scorer(scorer)
     if not greater_is_better:
-        what = "a loss with its sign changed" if metric.startswith("neg_") else "no scorer"
         raise ValueError(
-            f"metric={metric!r} is {what}; pass the function itself, {function.__name__}."
+            f"metric={metric!r} is a loss with its sign changed; pass the function itself, "
+            f"{function.__name__}, or this name."
         )
     return partial(function, **arguments) if arguments else function
 
