@@ -331,6 +331,7 @@ class CurveSample:
     weight: Floats
     group: Codes | None
     confidence_level: float
+    max_fpr: float | None = None
 
     @cached_property
     def ranked(self) -> Ranked:
@@ -340,8 +341,12 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """Standard error of the area under the ROC curve, and its degrees of freedom."""
-        # influence of each sample on the area
-        area = areas.find_area(self.positive, self.score, self.weight, ranked=self.ranked)
+        # influence of each sample on the area, or on the partial area
+        data = self.positive, self.score, self.weight
+        if self.max_fpr is None:
+            area = areas.find_area(*data, ranked=self.ranked)
+        else:
+            area = areas.partial_area(*data, self.max_fpr)
         influence = area.influence[:, None]
         return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
 
@@ -382,7 +387,9 @@ class CurveSample:
     def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
         """Return the score limits of an area as a function of the level, and its standard error."""
         error, degrees = self.spread.error, self.spread.degrees_of_freedom
-        args = value, error, self.sizes
+        # a partial area depends on the negatives with the highest scores only
+        n_positives, n_negatives = self.sizes
+        args = value, error, (n_positives, max(1.0, n_negatives * (self.max_fpr or 1.0)))
         return partial(intervals.area_interval, *args, degrees_of_freedom=degrees), error
 
     def find_ends(

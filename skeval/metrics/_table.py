@@ -10,7 +10,7 @@ Clustering indices have a separate table, `INDICES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -27,6 +27,7 @@ from skeval._inference.areas import (
     Term,
     align_scores,
     find_area,
+    partial_area,
     precision_influence,
     rank_terms,
     spread_of_areas,
@@ -541,12 +542,15 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
     classes, codes = np.unique(sample.y_true, return_inverse=True)
     k, labels = len(classes), arguments.get("labels")
     kind, average = arguments.get("multi_class"), arguments.get("average", "macro")
-    same = labels is None or np.array_equal(labels, classes)
+    same = arguments.get("max_fpr") is None and (labels is None or np.array_equal(labels, classes))
     weight = sample.weigh()
     # two classes: one ranking
     if k == 2 and sample.y_pred.ndim == 1:
         terms = [Term(slice(None), codes == 1, sample.y_pred.astype(float))]
-        return rank_terms(terms, weight, sample.groups, of_area=True)
+        limit = arguments.get("max_fpr")
+        data = codes == 1, terms[0].score, weight
+        areas = None if limit is None else [partial_area(*data, limit)]
+        return rank_terms(terms, weight, sample.groups, of_area=True, areas=areas)
     # several classes: one ranking of each class against the rest, or of each pair
     if not same or sample.y_pred.shape != (len(codes), k) or average not in ("macro", "weighted"):
         return None
@@ -859,7 +863,10 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
 
 def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     """Return intervals of an area; with equal weights the variance is DeLong's."""
+    max_fpr = arguments.get("max_fpr")
     if sample.folds is not None:
+        if max_fpr is not None:
+            return np.nan, {}
         # one class against the rest; the spread between repeats comes from the training sets
         result, values = rank_out_of_fold(sample, sample.y_true)
         return result.value, close_area(result, sample, values)
@@ -871,7 +878,7 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
         checked = check_curve_sample(*sample[:2], pos_label, sample.weight, sample.groups)
     except ValueError:  # a single class or a single group
         return np.nan, {}
-    form, error = checked.area_form(sample.value)
+    form, error = replace(checked, max_fpr=max_fpr).area_form(sample.value)
     return sample.value, {"score": (form, error)} | _use_normal(sample.value, error, "delong")
 
 
@@ -1261,7 +1268,8 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.roc_auc_score, **RANKING, interval=(OF_AREA,), influence=rank_classes,
-        keywords=frozenset({"average", "labels", "multi_class"}), batch={"": roc_auc},
+        keywords=frozenset({"average", "labels", "max_fpr", "multi_class"}),
+        batch={"": roc_auc},
         reported=(Reported("roc_auc", "area under the ROC curve"),),
     ),
     Metric(
