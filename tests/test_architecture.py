@@ -13,7 +13,7 @@ import skeval
 
 # What was reached. A change that raises a number says why in its commit.
 LINES_OF_CODE = 33_930
-PUBLIC_NAMES = 130
+PUBLIC_NAMES = 129
 
 ROOT = Path(skeval.__file__).parent
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}

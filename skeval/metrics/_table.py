@@ -52,7 +52,22 @@ from skeval.metrics._gains import (
     precision_at_k,
     recall_at_k,
 )
-from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
+from skeval.metrics._regression import (
+    LOSSES,
+    error_norm,
+    find_brier_losses,
+    find_covered,
+    find_log_losses,
+    find_quantile_losses,
+    find_scaled_errors,
+    find_symmetric_percentages,
+    find_winklers,
+    interval_coverage,
+    mase,
+    mean_quantile_loss,
+    smape,
+    winkler_loss,
+)
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
@@ -787,8 +802,8 @@ def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
 def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     """Return Wilson's interval of precision, recall or lift at k, with the variance of influences.
 
-    The variance is at least that of the precision with one more positive and negative, because
-    samples that happen to be of one class have no variance.
+    The variance increases by that which one more positive and negative add to the precision,
+    because samples that happen to be of one class have no variance.
     """
     if sample.folds is not None:
         return np.nan, {}
@@ -804,13 +819,13 @@ def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     _, error, degrees = sample.average(moved)
     n_top = max(1.0, top.k * n)
     rate = (top.precision * n_top + 1) / (n_top + 2)
-    least = float(np.sqrt(rate * (1 - rate) / n_top))
+    more = (rate * (1 - rate) - top.precision * (1 - top.precision)) / n_top
     value, size = top.precision, n_top
     if of == "recall":
-        value, least = top.recall, least * top.k / top.prevalence
+        value, more = top.recall, more * (top.k / top.prevalence) ** 2
         size = count_effective(checked.positive, checked.weight, sample.groups)
     # number of samples of a proportion with this standard error
-    error = max(error, least)
+    error = float(np.sqrt(error**2 + max(0.0, more)))
     size = max(1.0, value * (1 - value) / error**2) if 0 < value < 1 else size
     limits: Callable[[float], Limits] = partial(
         intervals.wilson_interval, value * size, size, degrees_of_freedom=degrees
@@ -1228,6 +1243,10 @@ METRICS: tuple[Metric, ...] = (
         batch={"": kappa_of_fits}, reported=(Reported("cohen_kappa", "Cohen kappa"),),
     ),
     Metric(sk.jaccard_score, **F | {"interval": (OF_TABLE,)}, from_table=Averaged("jaccard")),
+    Metric(
+        _classification.geometric_mean_score, interval=(OF_TABLE,),
+        from_table=lambda table, *_: table._replace(metric=tables.geometric_mean),
+    ),
     Metric(_classification.sensitivity_score, side=True, **OF_RECALL),
     Metric(_classification.specificity_score, side=False, **OF_RECALL),
     Metric(_classification.ppv_score, side=True, **OF_PRECISION),
@@ -1333,6 +1352,24 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}), per_sample=find_pinballs
+    ),
+    Metric(smape, **MEAN_LOSS | {"range": (0.0, 2.0)}, per_sample=find_symmetric_percentages),
+    Metric(
+        mase, **MEAN_LOSS, required=("y_train",), keywords=frozenset({"y_train", "season"}),
+        per_sample=find_scaled_errors,
+    ),
+    # prediction intervals and quantiles
+    Metric(
+        interval_coverage, targets=CLASSES | {"continuous"}, interval=(PROPORTION, OF_SHARE),
+        per_sample=find_covered,
+    ),
+    Metric(
+        winkler_loss, **MEAN_LOSS, keywords=frozenset({"confidence_level"}),
+        per_sample=find_winklers,
+    ),
+    Metric(
+        mean_quantile_loss, **MEAN_LOSS, required=("quantiles",),
+        keywords=frozenset({"quantiles"}), per_sample=find_quantile_losses,
     ),
     *(
         Metric(function, **LOSS)

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, RegressorMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_blobs
@@ -37,6 +37,24 @@ class Parrot(BaseEstimator):
 
     def predict(self, X):
         return [" ".join(row[0].split()[: len(row[0].split()) - self.drop]) for row in X]
+
+
+class Limits(RegressorMixin, BaseEstimator):
+    """Predicts limits around the mean."""
+
+    def __init__(self, width=1.0):
+        self.width = width
+
+    def fit(self, X, y):
+        self.mean_ = np.mean(y)
+        return self
+
+    def predict(self, X):
+        return np.full((len(X), 2), self.mean_) + [-self.width, self.width]
+
+
+def numbers():
+    return classes()[0]
 
 
 def classes():
@@ -87,6 +105,19 @@ CASES = {
     **{
         name: ({"pos_label": "vir"}, LogisticRegression(max_iter=500), C, classes)
         for name in ("npv", "ppv", "sensitivity", "specificity")
+    },
+    "geometric_mean": ({}, LogisticRegression(max_iter=500), C, classes),
+    **{
+        name: (arguments, Ridge(), {"alpha": [1e6, 1.0]}, lambda: (numbers(), numbers()[:, 0]))
+        for name, arguments in {"neg_smape": {}, "neg_mase": {"y_train": [1, 2, 4]}}.items()
+    },
+    **{
+        name: (arguments, Limits(), {"width": width}, lambda: (numbers(), numbers()[:, 0]))
+        for name, arguments, width in (
+            ("interval_coverage", {}, [0.1, 1.0]),
+            ("neg_winkler_loss", {"confidence_level": 0.9}, [9.0, 1.0]),
+            ("neg_mean_quantile_loss", {"quantiles": [0.05, 0.95]}, [9.0, 1.0]),
+        )
     },
     "weighted_fbeta": ({}, LogisticRegression(max_iter=500), C, classes),
     "class_f_measure": ({"beta": 2.0}, KMEANS, SPLIT, blobs),
@@ -167,7 +198,8 @@ def test_names_hold_both_packages():
     assert names == sorted(set(names))
     assert not set(SCORERS) & set(sklearn_scorer_names())
     assert {"accuracy", "roc_auc", "neg_mean_squared_error"} <= set(names)
-    assert set(SCORERS) - set(names) == {"neg_cost_sensitive_error"}
+    needed = {"neg_cost_sensitive_error", "neg_mase", "neg_mean_quantile_loss"}
+    assert set(SCORERS) - set(names) == needed
     for name in names:
         assert callable(get_scorer(name))
     assert get_scorer("roc_auc") == sklearn_get_scorer("roc_auc") or repr(
