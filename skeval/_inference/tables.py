@@ -486,6 +486,14 @@ def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
     return float(np.sum(costs * p)), costs
 
 
+def mean_ratio(p: Floats, costs: Floats, units: Floats) -> tuple[float, Floats]:
+    """Return the mean cost divided by the share of some cells, and its gradient; nan without."""
+    share, value = float(np.sum(p * units)), float(np.sum(p * costs))
+    if share <= 0:
+        return np.nan, np.zeros_like(p)
+    return value / share, (costs - value / share * units) / share
+
+
 def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
     """Return the mean of a rate over labels, and its gradient in the cells of their tables.
 
