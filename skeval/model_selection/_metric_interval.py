@@ -197,9 +197,10 @@ def metric_interval(
         level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
         name. Its attribute `less_the_rest` has the difference of each subgroup from all other
         samples, with the P-values `pvalue` and `pvalue_adjusted` (for the false discovery rate of
-        all subgroups) in its `details`. With several metrics, a dict of these results by metric.
-        With `within`, `replicates` are the values in the units, and ``details["unit_values"]`` has
-        them by unit.
+        all subgroups) in its `details`. Its attribute `largest_difference` is the largest minus the
+        smallest value of the subgroups, with an interval from their simultaneous intervals. With
+        several metrics, a dict of these results by metric. With `within`, `replicates` are the
+        values in the units, and ``details["unit_values"]`` has them by unit.
 
     Raises
     ------
