@@ -273,7 +273,6 @@ ABBREVIATIONS = {
     "g_mean": "geometric_mean", "gmean": "geometric_mean", "winkler": "neg_winkler_loss",
     "winkler_score": "neg_winkler_loss", "coverage": "interval_coverage",
     "interval_score": "neg_winkler_loss",
-    "pinball": "neg_mean_quantile_loss neg_mean_pinball_loss",
     "lift": "lift_at_k", "lift_score": "lift_at_k", "cumulative_gains": "recall_at_k",
     "gains": "recall_at_k", "ks": "ks_statistic", "kolmogorov_smirnov": "ks_statistic",
     "youden": "ks_statistic", "top_k_precision": "precision_at_k",
