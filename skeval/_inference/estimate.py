@@ -597,9 +597,12 @@ class Results(dict[Any, Any], Result):
     ----------
     less_the_rest : dict of Estimate
         For a metric in subgroups, the difference of each from all other samples, otherwise empty.
+    largest_difference : Estimate or None
+        For a metric in two or more subgroups, its largest minus its smallest value.
     """
 
     less_the_rest: Mapping[Any, Estimate] = MappingProxyType({})
+    largest_difference: Estimate | None = None
 
     def __repr__(self) -> str:
         return dict.__repr__(self)

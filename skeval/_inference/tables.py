@@ -495,6 +495,14 @@ def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
     return float(np.sum(costs * p)), costs
 
 
+def mean_ratio(p: Floats, costs: Floats, units: Floats) -> tuple[float, Floats]:
+    """Return the mean cost divided by the share of some cells, and its gradient; nan without."""
+    share, value = float(np.sum(p * units)), float(np.sum(p * costs))
+    if share <= 0:
+        return np.nan, np.zeros_like(p)
+    return value / share, (costs - value / share * units) / share
+
+
 def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
     """Return the mean of a rate over labels, and its gradient in the cells of their tables.
 
@@ -534,3 +542,17 @@ def phi(p: Floats) -> tuple[float, Floats]:
     slope = np.eye(len(p)) - column[:, None] - row[None, :]
     scales = row[:, None] / of_true + column[None, :] / of_predicted
     return float(covariance / scale), (slope + covariance * scales) / scale
+
+
+def geometric_mean(p: Floats) -> tuple[float, Floats]:
+    """Return the geometric mean of the recalls of the classes that occur."""
+    row, right = p.sum(axis=1), np.diag(p)
+    occurs = row > 0
+    if np.any(right[occurs] <= 0):
+        return 0.0, np.zeros_like(p)
+    size = int(occurs.sum())
+    value = float(np.exp(np.mean(np.log(right[occurs] / row[occurs]))))
+    slope = np.zeros_like(p)
+    slope[occurs] = -1 / row[occurs, None]
+    slope[occurs, occurs] += 1 / right[occurs]
+    return value, value / size * slope

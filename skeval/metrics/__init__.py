@@ -54,6 +54,7 @@ from skeval.metrics._curves import (
     ranking_loss,
     roc_curve_band,
 )
+from skeval.metrics._gains import precision_at_k
 from skeval.metrics._plot import (
     CostCurveDisplay,
     NetBenefitDisplay,
@@ -104,6 +105,7 @@ __all__ = [
     "net_benefit",
     "npv_score",
     "ppv_score",
+    "precision_at_k",
     "precision_recall_curve",
     "precision_recall_curve_band",
     "precision_recall_fscore_support",

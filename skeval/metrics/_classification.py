@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
-from sklearn.metrics import multilabel_confusion_matrix
+from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
+from skeval._inference.tables import geometric_mean
 from skeval.utils import _checks
 from skeval.utils._arrays import CONSTRAINTS, check_column_names, validate_params
 from skeval.utils._checks import MatrixAverage
@@ -1035,3 +1036,18 @@ def probability_cost(
         costs = false_negative_cost, false_positive_cost
         raise ValueError(f"an error must have a cost > 0, got prior={prior} and costs {costs}.")
     return float(positive / (positive + negative))
+
+
+@validate_params(CONSTRAINTS)
+def geometric_mean_score(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    r"""Return the geometric mean of the recalls of the classes in `y_true`, in [0, 1].
+
+    .. math:: G = \Bigl(\prod_{c=1}^K R_c\Bigr)^{1/K}
+
+    For two classes, this is the root of sensitivity times specificity (Kubat and Matwin 1997). It
+    is 1 at best, and 0 if any class has recall 0.
+    """
+    matrix = confusion_matrix(y_true, y_pred, sample_weight=sample_weight).astype(float)
+    return geometric_mean(matrix / matrix.sum())[0]

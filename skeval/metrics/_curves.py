@@ -24,7 +24,7 @@ from skeval._inference import areas, intervals
 from skeval._inference.areas import Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Codes, Limits, Spread
-from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
+from skeval._inference.tables import Cells, ConfusionTable, mean_cost, mean_ratio, score_form
 from skeval.utils import _checks
 from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import RandomStateLike
@@ -331,6 +331,7 @@ class CurveSample:
     weight: Floats
     group: Codes | None
     confidence_level: float
+    max_fpr: float | None = None
 
     @cached_property
     def ranked(self) -> Ranked:
@@ -340,8 +341,12 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """Standard error of the area under the ROC curve, and its degrees of freedom."""
-        # influence of each sample on the area
-        area = areas.find_area(self.positive, self.score, self.weight, ranked=self.ranked)
+        # influence of each sample on the area, or on the partial area
+        data = self.positive, self.score, self.weight
+        if self.max_fpr is None:
+            area = areas.find_area(*data, ranked=self.ranked)
+        else:
+            area = areas.partial_area(*data, self.max_fpr)
         influence = area.influence[:, None]
         return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
 
@@ -382,7 +387,9 @@ class CurveSample:
     def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
         """Return the score limits of an area as a function of the level, and its standard error."""
         error, degrees = self.spread.error, self.spread.degrees_of_freedom
-        args = value, error, self.sizes
+        # a partial area depends on the negatives with the highest scores only
+        n_positives, n_negatives = self.sizes
+        args = value, error, (n_positives, max(1.0, n_negatives * (self.max_fpr or 1.0)))
         return partial(intervals.area_interval, *args, degrees_of_freedom=degrees), error
 
     def find_ends(
@@ -767,7 +774,7 @@ def _precision(share: Floats | float, recall: Floats, false_positive_rate: Float
     return true_positives / (true_positives + (1 - share) * false_positive_rate)
 
 
-@validate_params(CONSTRAINTS | {"thresholds": ["array-like", None]})
+@validate_params(CONSTRAINTS | {"thresholds": ["array-like", None], "standardize": ["boolean"]})
 def net_benefit(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -777,6 +784,7 @@ def net_benefit(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
+    standardize: bool = False,
     confidence_level: float = 0.95,
 ) -> Curve:
     r"""Return the net benefit of treating samples whose probability reaches a threshold.
@@ -807,6 +815,9 @@ def net_benefit(
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. The variance is computed between groups, with
         Student's t quantile.
+    standardize : bool, default=False
+        Divide by the prevalence, so that the maximum is 1 [3]_. The interval includes the
+        uncertainty of the prevalence.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, at each threshold by itself, not of the whole curve.
 
@@ -822,7 +833,8 @@ def net_benefit(
     ------
     ValueError
         If there are more than two classes, `pos_label` is not one of them, a probability or
-        threshold is outside its range, or there is only one group.
+        threshold is outside its range, there is only one group, or no sample is positive and
+        `standardize` is True.
 
     Notes
     -----
@@ -846,6 +858,9 @@ def net_benefit(
     .. [2] Vickers, A. J., Cronin, A. M., Elkin, E. B. and Gonen, M. (2008). Extensions to decision
        curve analysis. BMC Medical Informatics and Decision Making 8, 53.
        https://doi.org/10.1186/1472-6947-8-53
+    .. [3] Kerr, K. F., Brown, M. D., Zhu, K. and Janes, H. (2016). Assessing the clinical impact of
+       risk prediction models with decision curves. Journal of Clinical Oncology 34, 2534-2540.
+       https://doi.org/10.1200/JCO.2015.65.5654
 
     Examples
     --------
@@ -871,6 +886,8 @@ def net_benefit(
     positive, weight, group = samples[0].positive, samples[0].weight, samples[0].group
     # prevalence, and the cost of a false positive at each threshold
     share = float(np.average(positive, weights=weight))
+    if standardize and not share:
+        raise ValueError("y_true must contain a positive sample for standardize=True, got none.")
     odds = places / (1 - places)
     # samples between the same two thresholds are treated alike: count them once
     steps = np.unique(places)
@@ -888,13 +905,19 @@ def net_benefit(
         if other:  # samples treated by both gain nothing
             place = np.where(other[0], np.where(event == 1, 3, 4), place)
             place[model & other[0]] = 0
+        metric = partial(mean_cost, costs=gains)
+        if standardize:  # positives without gain are a kind of their own
+            place = np.where((place == 0) & (event == 1), len(gains), place)
+            positives = np.isin(np.arange(len(gains) + 1), (1, 3, len(gains))).astype(float)
+            metric = partial(mean_ratio, costs=np.append(gains, 0.0), units=positives)
+            gains = positives
         counts = intervals.add_up(place, cells.counts[0], len(gains))
-        table = ConfusionTable(counts, cells, place, partial(mean_cost, costs=gains))
+        table = ConfusionTable(counts, cells, place, metric)
         estimate = table.metric(table.share)[0]
         limits, _ = score_form(table, estimate, group)
         results[:, at] = estimate, *limits(confidence_level)
     # net benefit of treating every sample
-    treat_all = share - (1 - share) * odds
+    treat_all = (share - (1 - share) * odds) / (share if standardize else 1.0)
     benefit, low, high = results
     difference = baseline is not None
     return Curve(

@@ -117,6 +117,201 @@ def _absolute_errors(
     return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])
 
 
+def _read_forecasts(y_true: ArrayLike, y_pred: ArrayLike, n_columns: int) -> tuple[Floats, Floats]:
+    """Return true values and the columns of a forecast, such as limits or quantiles."""
+    true = _checks.read_column("y_true", y_true)
+    pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
+    _checks.check_same_length(y_true=true, y_pred=pred)
+    if pred.shape != (len(true), n_columns):
+        raise ValueError(
+            f"y_pred must have the shape (n_samples, {n_columns}), one column for each limit or "
+            f"quantile, got {pred.shape}; np.column_stack joins columns."
+        )
+    return true, pred
+
+
+def _average(losses: Floats, sample_weight: ArrayLike | None) -> float:
+    if sample_weight is None:
+        return float(losses.mean())
+    return float(np.average(losses, weights=_checks.scale_weights(sample_weight, len(losses))[0]))
+
+
+def find_winklers(y_true: Any, y_pred: Any, confidence_level: float = 0.95) -> Floats:
+    """Return the interval score of each sample."""
+    low, high = np.asarray(y_pred, dtype=float).T
+    outside = np.maximum(low - y_true, 0) + np.maximum(y_true - high, 0)
+    return np.asarray(high - low + 2 / (1 - confidence_level) * outside)
+
+
+@validate_params(CONSTRAINTS)
+def winkler_loss(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    confidence_level: float = 0.95,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Return the mean interval score of prediction intervals, also called Winkler score.
+
+    With the limits l and u of a central interval of nominal coverage :math:`1 - \alpha`,
+
+    .. math:: S = u - l + \frac{2}{\alpha} \max(l - y, 0) + \frac{2}{\alpha} \max(y - u, 0) .
+
+    The result lies in :math:`[0, \infty)`; 0 is best. The expected score is smallest if the limits
+    are the quantiles :math:`\alpha/2` and :math:`1 - \alpha/2`.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True values.
+    y_pred : array-like of shape (n_samples, 2)
+        Lower and upper limits of the prediction intervals.
+    confidence_level : float, default=0.95
+        Nominal coverage of the prediction intervals, between 0 and 1.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights.
+
+    Returns
+    -------
+    score : float
+        Mean score, in the unit of `y_true`.
+
+    Raises
+    ------
+    ValueError
+        If `y_pred` does not have two columns, or a lower limit is above its upper limit.
+
+    Notes
+    -----
+    The score is the sum of both pinball losses times :math:`2 / \alpha`. The name
+    "interval_coverage" in `skeval.model_selection.metric_interval` is the fraction of samples
+    within their limits.
+
+    References
+    ----------
+    .. [1] Gneiting, T. and Raftery, A. E. (2007). Strictly proper scoring rules, prediction, and
+       estimation. JASA 102, 359-378. https://doi.org/10.1198/016214506000001437
+
+    Examples
+    --------
+    >>> from skeval.metrics._regression import winkler_loss
+    >>> winkler_loss([1.0, 2.0, 5.0], [[0, 2], [1, 3], [2, 4]], confidence_level=0.5)
+    3.3333333333333335
+    """
+    true, pred = _read_forecasts(y_true, y_pred, 2)
+    if np.any(pred[:, 0] > pred[:, 1]):
+        row = int(np.argmax(pred[:, 0] > pred[:, 1]))
+        raise ValueError(
+            f"y_pred must have the lower limit in the first column, got {pred[row].tolist()} at "
+            f"position {row}."
+        )
+    return _average(find_winklers(true, pred, confidence_level), sample_weight)
+
+
+def find_covered(y_true: Any, y_pred: Any) -> Floats:
+    """Return whether each interval covers the true value, as 0 or 1."""
+    low, high = np.asarray(y_pred, dtype=float).T
+    return ((low <= y_true) & (y_true <= high)).astype(float)
+
+
+@validate_params(CONSTRAINTS)
+def interval_coverage(
+    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
+) -> float:
+    """Return the fraction of prediction intervals, of shape (n_samples, 2), that cover the value.
+
+    Limits belong to the interval. The result lies in [0, 1] and should be the nominal coverage.
+    """
+    true, pred = _read_forecasts(y_true, y_pred, 2)
+    return _average(find_covered(true, pred), sample_weight)
+
+
+def find_quantile_losses(y_true: Any, y_pred: Any, quantiles: Any) -> Floats:
+    """Return the mean pinball loss of the quantiles of each sample."""
+    residual, level = np.asarray(y_true)[:, None] - y_pred, np.asarray(quantiles, dtype=float)
+    return np.asarray(np.maximum(level * residual, (level - 1) * residual).mean(axis=1))
+
+
+@validate_params(CONSTRAINTS | {"quantiles": ["array-like"]})
+def mean_quantile_loss(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    quantiles: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the mean pinball loss over several quantiles, columns of `y_pred`; 0 is best.
+
+    Twice the limit for many evenly spaced quantiles is the continuous ranked probability score
+    (Gneiting and Raftery 2007, https://doi.org/10.1198/016214506000001437).
+    """
+    levels = _checks.read_column("quantiles", quantiles)
+    if levels.min() <= 0 or levels.max() >= 1:
+        raise ValueError(f"quantiles must lie between 0 and 1, got {levels.tolist()}.")
+    true, pred = _read_forecasts(y_true, y_pred, len(levels))
+    return _average(find_quantile_losses(true, pred, levels), sample_weight)
+
+
+def find_symmetric_percentages(y_true: Any, y_pred: Any) -> Floats:
+    """Return the absolute error of each sample relative to the mean size of both values."""
+    size = (np.abs(y_true) + np.abs(y_pred)) / 2
+    return np.asarray(np.abs(y_true - y_pred) / np.where(size > 0, size, 1.0))
+
+
+@validate_params(CONSTRAINTS)
+def smape(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+    r"""Return the symmetric mean absolute percentage error, a fraction in [0, 2]; 0 is best.
+
+    .. math:: \frac1n \sum_i \frac{|y_i - \hat y_i|}{(|y_i| + |\hat y_i|) / 2}
+
+    A term with both values 0 is 0. With one value 0 it is 2, whatever the other
+    (Hyndman and Koehler 2006, https://doi.org/10.1016/j.ijforecast.2006.03.001).
+    """
+    true, pred = _checks.read_column("y_true", y_true), _checks.read_column("y_pred", y_pred)
+    _checks.check_same_length(y_true=true, y_pred=pred)
+    return _average(find_symmetric_percentages(true, pred), sample_weight)
+
+
+def find_scaled_errors(y_true: Any, y_pred: Any, y_train: Any, season: int = 1) -> Floats:
+    """Return the absolute error of each sample, relative to that of the naive forecast."""
+    past = np.asarray(y_train, dtype=float)
+    naive = float(np.mean(np.abs(past[season:] - past[:-season]))) if len(past) > season else 0.0
+    if not naive > 0:
+        raise ValueError(
+            f"y_train must have more than season={season} values that are not periodic, because "
+            "the error of the naive forecast is the unit of the result; mean_absolute_error has "
+            "no such unit."
+        )
+    return np.asarray(np.abs(y_true - y_pred) / naive)
+
+
+@validate_params(
+    CONSTRAINTS
+    | {"y_train": ["array-like"], "season": [Interval(Integral, 1, None, closed="left")]}
+)
+def mase(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    y_train: ArrayLike,
+    season: int = 1,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Return the mean absolute scaled error; 0 is best, and 1 the error of the naive forecast.
+
+    .. math:: \frac{\frac1n \sum_i |y_i - \hat y_i|}
+              {\frac1{T - m} \sum_{t > m} |z_t - z_{t - m}|}
+
+    `y_train` has the T values z of the training period in time order, and `season` is m. The naive
+    forecast is the value one season before (Hyndman and Koehler 2006,
+    https://doi.org/10.1016/j.ijforecast.2006.03.001). Zeros are no problem.
+    """
+    true, pred = _checks.read_column("y_true", y_true), _checks.read_column("y_pred", y_pred)
+    _checks.check_same_length(y_true=true, y_pred=pred)
+    past = _checks.read_column("y_train", y_train)
+    return _average(find_scaled_errors(true, pred, past, season), sample_weight)
+
+
 def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
     """Return the negative logarithms of the probabilities of the true classes."""
     own = shares[np.arange(len(codes)), codes]

@@ -108,8 +108,9 @@ def get_scorer_names() -> list[str]:
     Returns
     -------
     names : list of str
-        Sorted names that `get_scorer` accepts without further arguments. "neg_cost_sensitive_error"
-        is not listed because it requires `cost_matrix`.
+        Sorted names that `get_scorer` accepts without further arguments. Not listed are
+        "neg_cost_sensitive_error", "neg_mase" and "neg_mean_quantile_loss", which require
+        `cost_matrix`, `y_train` and `quantiles`.
 
     Examples
     --------
@@ -130,7 +131,8 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     Parameters
     ----------
     scoring : str or callable
-        One of `get_scorer_names`, or "neg_cost_sensitive_error". A scorer is returned unchanged.
+        One of `get_scorer_names`, or a name with a required argument, such as
+        "neg_cost_sensitive_error" or "neg_mase". A scorer is returned unchanged.
         "jaccard" is the index of scikit-learn for the sets of true and predicted positives of a
         classifier. "pair_jaccard" compares two partitions by pairs of samples.
     **metric_kwargs : dict
@@ -291,6 +293,12 @@ ABBREVIATIONS = {
     "f_beta": "macro_fbeta micro_fbeta", "fbeta": "macro_fbeta micro_fbeta",
     "fscore": "f1 macro_fbeta", "f_measure": "f1 macro_fbeta class_f_measure",
     "macro_f1": "macro_fbeta f1_macro", "micro_f1": "micro_fbeta f1_micro",
+    "g_mean": "geometric_mean", "gmean": "geometric_mean", "winkler": "neg_winkler_loss",
+    "winkler_score": "neg_winkler_loss", "coverage": "interval_coverage",
+    "interval_score": "neg_winkler_loss",
+    "lift": "lift_at_k", "lift_score": "lift_at_k", "cumulative_gains": "recall_at_k",
+    "gains": "recall_at_k", "ks": "ks_statistic", "kolmogorov_smirnov": "ks_statistic",
+    "youden": "ks_statistic", "top_k_precision": "precision_at_k",
     "rank_loss": "neg_ranking_loss", "bep": "break_even_point", "fmi": "fowlkes_mallows_score",
     "ari": "adjusted_rand_score", "ri": "rand_score", "jc": "pair_jaccard",
     "nmi": "normalized_mutual_info_score", "ami": "adjusted_mutual_info_score",

@@ -10,7 +10,7 @@ Clustering indices have a separate table, `INDICES`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -26,6 +26,7 @@ from skeval._inference.areas import (
     Term,
     align_scores,
     find_area,
+    partial_area,
     precision_influence,
     rank_terms,
     spread_of_areas,
@@ -42,7 +43,31 @@ from skeval._inference.intervals import PROPORTION_INTERVALS, Codes, Limits
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
 from skeval.metrics import _classification
 from skeval.metrics._curves import break_even_point, check_curve_sample, expected_cost, ranking_loss
-from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
+from skeval.metrics._gains import (
+    find_separation,
+    find_top,
+    ks_limits,
+    ks_statistic,
+    lift_at_k,
+    precision_at_k,
+    recall_at_k,
+)
+from skeval.metrics._regression import (
+    LOSSES,
+    error_norm,
+    find_brier_losses,
+    find_covered,
+    find_log_losses,
+    find_quantile_losses,
+    find_scaled_errors,
+    find_symmetric_percentages,
+    find_winklers,
+    interval_coverage,
+    mase,
+    mean_quantile_loss,
+    smape,
+    winkler_loss,
+)
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
@@ -578,12 +603,15 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
     classes, codes = np.unique(sample.y_true, return_inverse=True)
     k, labels = len(classes), arguments.get("labels")
     kind, average = arguments.get("multi_class"), arguments.get("average", "macro")
-    same = labels is None or np.array_equal(labels, classes)
+    same = arguments.get("max_fpr") is None and (labels is None or np.array_equal(labels, classes))
     weight = sample.weigh()
     # two classes: one ranking
     if k == 2 and sample.y_pred.ndim == 1:
         terms = [Term(slice(None), codes == 1, sample.y_pred.astype(float))]
-        return rank_terms(terms, weight, sample.groups, of_area=True)
+        limit = arguments.get("max_fpr")
+        data = codes == 1, terms[0].score, weight
+        areas = None if limit is None else [partial_area(*data, limit)]
+        return rank_terms(terms, weight, sample.groups, of_area=True, areas=areas)
     # several classes: one ranking of each class against the rest, or of each pair
     if not same or sample.y_pred.shape != (len(codes), k) or average not in ("macro", "weighted"):
         return None
@@ -838,6 +866,56 @@ def limit_explained(sample: Sample, form: Callable[[float], Limits], level: floa
     return (max(low, np.finfo(float).tiny) if better else min(low, 0.0)), high
 
 
+def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
+    """Return Wilson's interval of precision, recall or lift at k, with the variance of influences.
+
+    The variance increases by that which one more positive and negative add to the precision,
+    because samples that happen to be of one class have no variance.
+    """
+    if sample.folds is not None:
+        return np.nan, {}
+    checked = check_curve_sample(
+        *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups, one_class=True
+    )
+    top = find_top(checked.positive, checked.score, checked.weight, arguments.get("k", 0.1))
+    of = "precision" if row.function is precision_at_k else "recall"
+    # effective numbers of all samples, of those inside, and of those that the rate refers to
+    everyone = np.ones(len(checked.score), dtype=bool)
+    n = count_effective(everyone, checked.weight, sample.groups)
+    moved = top.find_influence(checked.positive, checked.weight, n, of)
+    _, error, degrees = sample.average(moved)
+    n_top = max(1.0, top.k * n)
+    rate = (top.precision * n_top + 1) / (n_top + 2)
+    more = (rate * (1 - rate) - top.precision * (1 - top.precision)) / n_top
+    value, size = top.precision, n_top
+    if of == "recall":
+        value, more = top.recall, more * (top.k / top.prevalence) ** 2
+        size = count_effective(checked.positive, checked.weight, sample.groups)
+    # number of samples of a proportion with this standard error
+    error = float(np.sqrt(error**2 + max(0.0, more)))
+    size = max(1.0, value * (1 - value) / error**2) if 0 < value < 1 else size
+    limits: Callable[[float], Limits] = partial(
+        intervals.wilson_interval, value * size, size, degrees_of_freedom=degrees
+    )
+    if row.function is lift_at_k:
+        value, error = value / top.k, error / top.k
+        limits = partial(intervals.stretch, 0.0, 1 / top.k, limits)
+    return value, {"score": (limits, error)}
+
+
+def use_separation(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
+    """Return the interval of the Kolmogorov-Smirnov statistic."""
+    if sample.folds is not None:
+        return np.nan, {}
+    data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
+    checked = check_curve_sample(*data)
+    found = find_separation(checked.positive, checked.score, checked.weight)
+    # standard error of a difference of rates at one threshold
+    rates = np.array(found[1:])
+    error = float(np.sqrt(np.sum(rates * (1 - rates) / checked.sizes)))
+    return found.value, {"score": (partial(ks_limits, found, checked.sizes), error)}
+
+
 def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     """Return the explained variance, one minus a ratio of mean squares, and its interval."""
     true, pred, weight = sample.y_true.astype(float), sample.y_pred.astype(float), sample.weight
@@ -869,7 +947,10 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
 
 def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     """Return intervals of an area. With equal weights the variance is DeLong's."""
+    max_fpr = arguments.get("max_fpr")
     if sample.folds is not None:
+        if max_fpr is not None:
+            return np.nan, {}
         # one class against the rest; the spread between repeats comes from the training sets
         result, values = rank_out_of_fold(sample, sample.y_true)
         return result.value, close_area(result, sample, values)
@@ -881,7 +962,7 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
         checked = check_curve_sample(*sample[:2], pos_label, sample.weight, sample.groups)
     except ValueError:  # a single class or a single group
         return np.nan, {}
-    form, error = checked.area_form(sample.value)
+    form, error = replace(checked, max_fpr=max_fpr).area_form(sample.value)
     return sample.value, {"score": (form, error)} | _use_normal(sample.value, error, "delong")
 
 
@@ -1141,6 +1222,8 @@ OF_F_TABLE = Form(("score", "delta", "normal"), use_table)
 OF_AREA = Form(("score", "delong", "normal"), use_area)
 OF_MEAN = Form(("log", "hall", "t"), use_mean)
 OF_SHARE = Form(("score",), use_share)
+OF_TOP = Form(("score",), use_top)
+OF_SEPARATION = Form(("score",), use_separation)
 OF_EXPLAINED = Form(("log",), use_explained)
 
 ERRORS: dict[str, Any] = {
@@ -1229,6 +1312,10 @@ METRICS: tuple[Metric, ...] = (
         batch={"": kappa_of_fits}, reported=(Reported("cohen_kappa", "Cohen kappa"),),
     ),
     Metric(sk.jaccard_score, **F | {"interval": (OF_TABLE,)}, from_table=Averaged("jaccard")),
+    Metric(
+        _classification.geometric_mean_score, interval=(OF_TABLE,),
+        from_table=lambda table, *_: table._replace(metric=tables.geometric_mean),
+    ),
     Metric(_classification.sensitivity_score, side=True, **OF_RECALL),
     Metric(_classification.specificity_score, side=False, **OF_RECALL),
     Metric(_classification.ppv_score, side=True, **OF_PRECISION),
@@ -1269,7 +1356,8 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.roc_auc_score, **RANKING, interval=(OF_AREA,), influence=rank_classes,
-        keywords=frozenset({"average", "labels", "multi_class"}), batch={"": roc_auc},
+        keywords=frozenset({"average", "labels", "max_fpr", "multi_class"}),
+        batch={"": roc_auc},
         reported=(Reported("roc_auc", "area under the ROC curve"),),
     ),
     Metric(
@@ -1281,6 +1369,16 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         ranking_loss, **RANKING, greater_is_better=False, interval=(OF_AREA,),
         keywords=frozenset({"pos_label"}),
+    ),
+    *(
+        Metric(
+            function, **RANKING, interval=(OF_TOP,), keywords=frozenset({"k", "pos_label"}),
+            range=(0.0, np.inf if function is lift_at_k else 1.0),
+        )
+        for function in (precision_at_k, recall_at_k, lift_at_k)
+    ),
+    Metric(
+        ks_statistic, **RANKING, interval=(OF_SEPARATION,), keywords=frozenset({"pos_label"})
     ),
     Metric(break_even_point, response=SCORES),
     Metric(expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
@@ -1323,6 +1421,24 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}), per_sample=find_pinballs
+    ),
+    Metric(smape, **MEAN_LOSS | {"range": (0.0, 2.0)}, per_sample=find_symmetric_percentages),
+    Metric(
+        mase, **MEAN_LOSS, required=("y_train",), keywords=frozenset({"y_train", "season"}),
+        per_sample=find_scaled_errors,
+    ),
+    # prediction intervals and quantiles
+    Metric(
+        interval_coverage, targets=CLASSES | {"continuous"}, interval=(PROPORTION, OF_SHARE),
+        per_sample=find_covered,
+    ),
+    Metric(
+        winkler_loss, **MEAN_LOSS, keywords=frozenset({"confidence_level"}),
+        per_sample=find_winklers,
+    ),
+    Metric(
+        mean_quantile_loss, **MEAN_LOSS, required=("quantiles",),
+        keywords=frozenset({"quantiles"}), per_sample=find_quantile_losses,
     ),
     *(
         Metric(function, **LOSS)

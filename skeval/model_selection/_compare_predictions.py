@@ -59,7 +59,7 @@ from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
 from skeval.utils._arrays import validate_params
 from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
-from skeval.utils._compat import Interval
+from skeval.utils._compat import Interval, is_plain_scorer
 
 
 @_checks.in_order(y_true=_checks.is_no_function, predictions=None)
@@ -120,7 +120,8 @@ def compare_predictions(
         counts the samples that only one of two systems predicts correctly. "cochran_q" first tests
         whether all systems are correct equally often. "delong" compares areas under ROC curves, of
         two classes, the second one in sorted order being positive, or of several, with the metric
-        "roc_auc_ovr" or "roc_auc_ovo". The other two are for samples
+        "roc_auc_ovr" or "roc_auc_ovo". It also compares partial areas, with the metric
+        ``partial(roc_auc_score, max_fpr=0.1)``. The other two are for samples
         in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
         is a mean loss, such as `sklearn.metrics.mean_absolute_error`. "time_blocks" uses blocks of
         consecutive samples that are as long as the correlation lasts. "diebold_mariano" [5]_ is for
@@ -246,7 +247,8 @@ def compare_predictions(
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
     _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
-    metric = find_metric(metric) if isinstance(metric, str) else metric
+    if metric is not None and (isinstance(metric, str) or is_plain_scorer(metric)):
+        metric = find_metric(metric)
     # systems by name
     named = name_listed("predictions", predictions, "prediction")
 
@@ -669,7 +671,8 @@ def is_area(metric: Any) -> bool:
     """Whether a metric is the area under the ROC curve of two or several classes."""
     function, arguments = unwrap(metric)
     averaged = arguments.get("average", "macro") in ("macro", "weighted")
-    return function is roc_auc_score and averaged and set(arguments) <= {"multi_class", "average"}
+    known = {"multi_class", "average", "max_fpr"}
+    return function is roc_auc_score and averaged and set(arguments) <= known
 
 
 class Evidence(NamedTuple):

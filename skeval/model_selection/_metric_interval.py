@@ -34,6 +34,7 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics import _table, error_norm, get_scorer, get_scorer_names
+from skeval.metrics._regression import mean_quantile_loss, winkler_loss
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import find_sums
 from skeval.model_selection._subgroups import (
@@ -46,7 +47,13 @@ from skeval.model_selection._subgroups import (
 from skeval.utils import _checks
 from skeval.utils._arrays import validate_params
 from skeval.utils._checks import MetricIntervalMethod, RandomStateLike
-from skeval.utils._compat import Interval, metric_of_scorer, num_samples, safe_indexing
+from skeval.utils._compat import (
+    Interval,
+    is_plain_scorer,
+    metric_of_scorer,
+    num_samples,
+    safe_indexing,
+)
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
@@ -123,11 +130,12 @@ def metric_interval(
 
     Parameters
     ----------
-    metric : callable, str, or list or dict of them
+    metric : callable, str, scorer, or list or dict of them
         ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
         with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
-        of a scorer, such as "roc_auc" or "f1_macro". `y_pred` then has the form that its metric
-        takes. Several metrics take the same `y_pred`.
+        of a scorer, such as "roc_auc" or "f1_macro", or of a loss without the prefix "neg\_".
+        `y_pred` then has the form that its metric takes. A scorer stands for its metric, as in
+        ``get_scorer("lift_at_k", k=100)``. Several metrics take the same `y_pred`.
     y_true : array-like of length n_samples
         True values, or the references for `bleu_score`.
     y_pred : array-like of length n_samples
@@ -147,9 +155,9 @@ def metric_interval(
         - "score": functions of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale),
-          `roc_auc_score`, of several classes too, and `ranking_loss` ("delong" by name for two
-          classes), and means of rows between 0 and 1, such as `ndcg_score` and
-          `label_ranking_loss`.
+          `roc_auc_score`, of several classes or up to ``max_fpr=`` too, and `ranking_loss`
+          ("delong" by name for two classes), and means of rows between 0 and 1, such as
+          `ndcg_score` and `label_ranking_loss`.
         - "log" ("hall" or "t" by name): the mean of squared, absolute, percentage, logarithmic or
           pinball errors, its root, the log loss, the Brier score, `dcg_score` and `coverage_error`,
           and 1 minus such a ratio for `r2_score`.
@@ -190,9 +198,10 @@ def metric_interval(
         level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
         name. Its attribute `less_the_rest` has the difference of each subgroup from all other
         samples, with the P-values `pvalue` and `pvalue_adjusted` (for the false discovery rate of
-        all subgroups) in its `details`. With several metrics, a dict of these results by metric.
-        With `within`, `replicates` are the values in the units, and ``details["unit_values"]`` has
-        them by unit.
+        all subgroups) in its `details`. Its attribute `largest_difference` is the largest minus the
+        smallest value of the subgroups, with an interval from their simultaneous intervals. With
+        several metrics, a dict of these results by metric. With `within`, `replicates` are the
+        values in the units, and ``details["unit_values"]`` has them by unit.
 
     Raises
     ------
@@ -423,7 +432,7 @@ def _estimate_metric(
     if few is not None:
         limits = {"none": intervals.give_no_limits}
         caution = (
-            f"No interval: {few} of {n} samples lie on the rarer side of the predicted quantiles. "
+            f"No interval: {few} of {n} samples lie on the rarer side of a predicted quantile. "
             f"The interval requires {MIN_EXCEEDANCES}."
         )
     # probabilities have a column for each class
@@ -555,10 +564,14 @@ def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | No
     It is also None if there are enough of them.
     """
     function, _ = _table.unwrap(metric)
-    if function is not mean_pinball_loss or sample.y_true.ndim > 1:
+    of_quantiles = function in (mean_pinball_loss, winkler_loss, mean_quantile_loss)
+    if not of_quantiles or sample.y_true.ndim > 1:
         return None
-    above = int(np.sum(sample.y_true > sample.y_pred))
-    rarer = min(above, len(sample.y_true) - above)
+    # samples on the rarer side of each quantile; of both limits of an interval together
+    n = len(sample.y_true)
+    above = np.sum(sample.y_true[:, None] > sample.y_pred.reshape(n, -1), axis=0)
+    sides = np.minimum(above, n - above)
+    rarer = int(sides.sum() if function is winkler_loss else sides.min())
     return rarer if rarer < MIN_EXCEEDANCES else None
 
 
@@ -624,7 +637,8 @@ def _describe_groups(
     """
     fields: dict[str, Any] = {"n_groups": units.n_groups}
     row = _table.find_row(_table.unwrap(metric)[0])
-    if row is None or row.response != "predict":
+    limits = sample.y_true.shape != sample.y_pred.shape  # of intervals, which are no predictions
+    if row is None or row.response != "predict" or limits:
         return fields
     # correlation of errors within groups
     differs = sample.y_true != sample.y_pred
@@ -657,13 +671,21 @@ def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
     return n
 
 
+MAX_SHOWN = 16
+"""Largest number of values of an argument that the name of a metric shows."""
+
+
 def repr_metric(metric: Metric) -> str:
     """Return the name of a metric, with the arguments that are fixed."""
     if isinstance(metric, str):
         return metric
     function, arguments = _table.unwrap(metric)
     name = getattr(function, "__name__", repr(function))
-    shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+    texts = {
+        key: repr(value) if np.size(value) <= MAX_SHOWN else f"<{np.size(value)} values>"
+        for key, value in arguments.items()
+    }
+    shown = ", ".join(f"{key}={text}" for key, text in texts.items())
     return f"{name}({shown})" if shown else name
 
 
@@ -744,26 +766,29 @@ AGREEMENT = 1e-10
 
 
 def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
-    """Return a metric or, by name, that of a scorer, unless the scorer negates a loss.
+    """Return a metric or, by name or scorer, that of a scorer; a negated loss has no such name.
 
-    Metrics of segmentation masks get ``per_image=True``, because samples are images.
+    A loss has a name without the prefix of its scorer. Metrics of segmentation masks get
+    ``per_image=True``, because samples are images.
     """
-    if not isinstance(metric, str):
+    scorer: Any = metric
+    if isinstance(metric, str):
+        try:
+            scorer = get_scorer(metric)
+        except ValueError as error:
+            loss = f"neg_{metric}"
+            if loss not in get_scorer_names():
+                message = str(error).replace("scoring", "metric", 1).replace("'neg_", "'")
+                raise ValueError(message) from None
+            return metric_of_scorer(get_scorer(loss))[0]
+    if not is_plain_scorer(scorer):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters
-        return partial(metric, per_image=True) if of_images else metric
-    try:
-        scorer = get_scorer(metric)
-    except ValueError as error:
-        loss = f"neg_{metric}"
-        if loss not in get_scorer_names():
-            message = str(error).replace("scoring", "metric", 1).replace("'neg_", "'")
-            raise ValueError(message) from None
-        scorer = get_scorer(loss)
+        return partial(scorer, per_image=True) if of_images else scorer
     function, arguments, greater_is_better = metric_of_scorer(scorer)
-    if not greater_is_better:
-        what = "a loss with its sign changed" if metric.startswith("neg_") else "no scorer"
+    if isinstance(metric, str) and not greater_is_better:
         raise ValueError(
-            f"metric={metric!r} is {what}. Pass the function itself, {function.__name__}."
+            f"metric={metric!r} is a loss with its sign changed. Pass the function itself, "
+            f"{function.__name__}, or this name."
         )
     return partial(function, **arguments) if arguments else function
 

@@ -79,7 +79,35 @@ def compare_subgroups(
         details = {"pvalue": pvalues[name], "pvalue_adjusted": adjusted[name]}
         compared[name] = replace(difference, details=details)
     estimates.less_the_rest = compared
+    if len(estimates) > 1:
+        estimates.largest_difference = find_largest_difference(estimates, n_samples)
     return estimates
+
+
+def find_largest_difference(estimates: Results, n_samples: int) -> Estimate:
+    """Return the largest minus the smallest metric of the subgroups, with its interval.
+
+    The difference of the two values is positive even if all subgroups are equal. The interval
+    therefore comes from the simultaneous intervals of all subgroups. It contains 0 if they overlap.
+    """
+    several = tuple(estimates.values())
+    return Estimate(
+        name=f"{several[0].name}, largest difference of subgroups",
+        value=float(np.ptp([estimate.value for estimate in several])),
+        standard_error=np.nan,
+        method="simultaneous",
+        limits={"simultaneous": partial(limit_largest_difference, several)},
+        n_samples=n_samples,
+        confidence_level=several[0].confidence_level,
+    )
+
+
+def limit_largest_difference(estimates: Sequence[Estimate], confidence_level: float) -> Limits:
+    """Return limits of the largest difference from intervals with Bonferroni's level."""
+    level = 1 - (1 - confidence_level) / len(estimates)
+    ends = (estimate.confidence_interval(level) for estimate in estimates)
+    low, high = np.array([[end.low, end.high] for end in ends]).T
+    return max(0.0, float(low.max() - high.min())), float(high.max() - low.min())
 
 
 def invert_interval(difference: Estimate) -> float:

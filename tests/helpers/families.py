@@ -70,6 +70,7 @@ NUMBERS = {
 # (y_true, y_score): two classes and what ranks them
 SCORES = {
     **named(metrics, "break_even_point ranking_loss expected_cost cost_curve roc_auc_score"),
+    **named(metrics, "precision_at_k"),
     **named(metrics, "average_precision_score precision_recall_curve roc_curve"),
     **named(metrics, "reliability_curve expected_calibration_error score_decomposition"),
     "net_benefit": metrics.net_benefit,

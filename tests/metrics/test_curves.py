@@ -381,7 +381,29 @@ def test_it_reads_and_refuses():
         net_benefit(y + 3, proba)
 
 
-def covered_benefit(n, rate, area, n_sets, seed=0):
+def test_standardized_net_benefit_is_relative_to_the_prevalence():
+    rng = np.random.default_rng(0)
+    y, proba, other = rng.random(80) < 0.3, rng.random(80), rng.random(80)
+    weight = rng.integers(1, 4, 80)
+    for options in ({}, {"baseline": other}, {"sample_weight": weight}):
+        plain = net_benefit(y, proba, **options)
+        standard = net_benefit(y, proba, standardize=True, **options)
+        share = plain.extra.prevalence
+        np.testing.assert_allclose(standard.y, plain.y / share, atol=1e-12)
+        np.testing.assert_allclose(
+            standard.columns["treat_all"], plain.columns["treat_all"] / share, atol=1e-12
+        )
+        assert np.all(standard.low <= standard.y)
+        assert np.all(standard.y <= standard.high)
+    # a perfect model has 1, and no model more
+    perfect = net_benefit(y, y.astype(float), standardize=True)
+    np.testing.assert_allclose(perfect.y, 1.0)
+    assert np.all(perfect.high <= 1 + 1e-9)
+    with pytest.raises(ValueError, match="a positive sample for standardize=True"):
+        net_benefit([0, 0], [0.1, 0.2], standardize=True)
+
+
+def covered_benefit(n, rate, area, n_sets, seed=0, standardize=False):
     """Return how many intervals hold the net benefit of one model, and of a difference."""
     rng, thresholds = np.random.default_rng(seed), rate * np.array([0.5, 1, 1.5])
     odds = thresholds / (1 - thresholds)
@@ -391,6 +413,8 @@ def covered_benefit(n, rate, area, n_sets, seed=0):
         rate * norm.sf(cut - shift) - (1 - rate) * odds * norm.sf(cut)
         for cut, shift in zip(cuts, shifts, strict=True)
     ]
+    truths = [truth / (rate if standardize else 1) for truth in truths]
+    options = {"thresholds": thresholds, "standardize": standardize}
     hits = np.zeros((2, 3), dtype=int)
     for _ in range(n_sets):
         y = (rng.random(n) < rate).astype(int)
@@ -398,8 +422,8 @@ def covered_benefit(n, rate, area, n_sets, seed=0):
             rate / (1 - rate) * np.exp(s * (rng.normal(size=n) + s * y) - s**2 / 2) for s in shifts
         ]
         proba, other = (o / (1 + o) for o in odds_of)
-        one = net_benefit(y, proba, thresholds=thresholds)
-        two = net_benefit(y, proba, baseline=other, thresholds=thresholds)
+        one = net_benefit(y, proba, **options)
+        two = net_benefit(y, proba, baseline=other, **options)
         hits[0] += (one.low <= truths[0]) & (truths[0] <= one.high)
         hits[1] += (two.low <= truths[0] - truths[1]) & (truths[0] - truths[1] <= two.high)
     return hits
@@ -408,3 +432,9 @@ def covered_benefit(n, rate, area, n_sets, seed=0):
 @pytest.mark.simulated
 def test_it_covers_in_93_of_100_data_sets_at_least():
     assert binom.cdf(covered_benefit(50, 0.1, 0.9, 60), 60, 0.93).min() > 0.005
+
+
+@pytest.mark.simulated
+def test_standardized_net_benefit_covers():
+    hits = covered_benefit(100, 0.3, 0.8, 40, standardize=True)
+    assert binom.cdf(hits, 40, 0.93).min() > 0.005

@@ -20,6 +20,7 @@ from skeval.metrics import (
     log_bleu_score,
     macro_fbeta_score,
     micro_fbeta_score,
+    precision_at_k,
     ranking_loss,
     sentence_bleu_score,
     weighted_fbeta_score,
@@ -51,6 +52,7 @@ SCORES = {
     "break_even_point": break_even_point,
     "ranking_loss": ranking_loss,
     "expected_cost": expected_cost,
+    "precision_at_k": precision_at_k,
 }
 REGRESSION = {"error_norm": error_norm}
 TEXT = {

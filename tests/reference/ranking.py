@@ -1,6 +1,7 @@
 """Metrics over pairs and over every threshold."""
 
 from fractions import Fraction
+from itertools import combinations
 
 
 def ranking_loss(positive, score, weight):
@@ -60,3 +61,14 @@ def value_on_curve(x, y, at, side):
         if x[i] <= at <= x[i + 1] and x[i] < x[i + 1]:
             return y[i] + (y[i + 1] - y[i]) * (at - x[i]) / (x[i + 1] - x[i])
     raise AssertionError("outside the curve")
+
+
+def gains(positive, score, k):
+    """Hits among the k samples with the highest scores, over all orders of tied samples."""
+    order = sorted(range(len(score)), key=lambda i: -score[i])
+    last = score[order[k - 1]]
+    above = [i for i in order if score[i] > last]
+    tied = [i for i in order if score[i] == last]
+    drawn = list(combinations(tied, k - len(above)))
+    hits = sum(sum(bool(positive[i]) for i in [*above, *some]) for some in drawn)
+    return hits / len(drawn)

@@ -1,0 +1,278 @@
+"""Precision, recall and lift of the highest scores, and the Kolmogorov-Smirnov statistic.
+
+All are read from the curve of cumulative gains: the share of the positives among a fraction of the
+samples with the highest scores. Between two distinct scores the curve is a line, so tied samples
+count as in the mean over their orders.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from skeval._inference.areas import rank_scores
+from skeval._inference.intervals import normal_quantile, wilson_limits
+from skeval.utils import _checks
+from skeval.utils._arrays import CONSTRAINTS, validate_params
+from skeval.utils._compat import Interval
+
+Floats = NDArray[np.float64]
+AT_K = CONSTRAINTS | {
+    "k": [Interval(Integral, 1, None, closed="left"), Interval(Real, 0, 1, closed="neither")]
+}
+
+
+class Top(NamedTuple):
+    """The samples with the highest scores.
+
+    Attributes
+    ----------
+    k : float
+        Fraction of all samples.
+    inside : ndarray of shape (n_samples,)
+        Fraction of each sample that is inside. It lies between 0 and 1 for scores tied at the end.
+    place : ndarray of shape (n_samples,)
+        Fraction of the samples with higher scores, and of half of those with the same score.
+    hits, prevalence : float
+        Fraction of all samples that are positive and inside, and fraction that is positive.
+    """
+
+    k: float
+    inside: Floats
+    place: Floats
+    hits: float
+    prevalence: float
+
+    @property
+    def precision(self) -> float:
+        """Fraction of the samples inside that are positive."""
+        return min(1.0, self.hits / self.k)
+
+    @property
+    def recall(self) -> float:
+        """Fraction of the positives that are inside; nan without any."""
+        return min(1.0, self.hits / self.prevalence) if self.prevalence else np.nan
+
+    def find_influence(
+        self, positive: NDArray[np.bool_], weight: Floats, size: float, of: str
+    ) -> Floats:
+        r"""Return the influence of each sample on the precision or the recall; their mean is 0.
+
+        With the hits T, the prevalence :math:`\pi`, the recall r and the rate m of positives at the
+        end of the selection,
+
+        .. math:: \psi_i = \{c_i (y_i - m) - T + k m\} / k \text{ and }
+                  \{c_i (y_i - m) + k m - r y_i\} / \pi .
+
+        The terms with m are due to the threshold, which is a quantile of the scores. `size` is the
+        effective number of samples.
+        """
+        # rate of positives among scores around the threshold
+        width = min(self.k, 1 - self.k) * min(1.0, 2 * size**-0.25)
+        near = np.abs(self.place - self.k) <= width
+        rate = self.precision
+        if near.any():
+            rate = float(np.average(positive[near], weights=weight[near]))
+        moved = self.inside * (positive - rate) + self.k * rate
+        if of == "precision":
+            return (moved - self.hits) / self.k
+        return (moved - self.recall * positive) / self.prevalence
+
+
+def find_top(positive: NDArray[np.bool_], score: Floats, weight: Floats, k: float) -> Top:
+    """Return the samples with the highest scores: k of them, or a fraction k of their weight."""
+    n = int(np.count_nonzero(weight))
+    if k > n:
+        raise ValueError(f"k must be at most the number of samples, {n}, got {k}.")
+    share = k / n if isinstance(k, Integral) else float(k)
+    # weight of the samples before each distinct score, from the highest
+    weight = weight / weight.sum()
+    _, place = np.unique(-score, return_inverse=True)
+    size = np.bincount(place, weight)
+    before = np.cumsum(size) - size
+    inside = np.clip((share - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)[place]
+    hits, prevalence = float(weight @ (inside * positive)), float(weight @ positive)
+    return Top(share, inside, (before + size / 2)[place], hits, prevalence)
+
+
+@validate_params(AT_K)
+def precision_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: float = 0.1,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Return the fraction of positives among the samples with the highest scores.
+
+    With :math:`c_i` equal to 1 for the samples with the k highest scores and 0 for the others,
+
+    .. math:: P@k = \frac{\sum_i c_i y_i}{\sum_i c_i} .
+
+    The result lies in [0, 1]; 1 is best. On average, an uninformative score has the prevalence.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True classes, at most two.
+    y_score : array-like of shape (n_samples,)
+        Target scores; higher values indicate the positive class.
+    k : int or float, default=0.1
+        Number of samples, or a fraction of the samples between 0 and 1.
+    pos_label : int, float, bool or str, default=None
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights. A fraction is one of the total weight, and a number k of n samples is the
+        fraction k / n.
+
+    Returns
+    -------
+    precision : float
+        A fraction.
+
+    Raises
+    ------
+    ValueError
+        If `k` exceeds the number of samples, there are more than two classes, `pos_label` is not
+        one of them, or a score is not finite.
+
+    Notes
+    -----
+    If samples are tied at the end of the selection, the result is the mean over the orders of these
+    samples. If k times the number of samples is not an integer, a part of the last sample counts.
+
+    Two related metrics are available by name in `get_scorer` and
+    `skeval.model_selection.metric_interval`. "recall_at_k" is the fraction of all positives that
+    are in the selection, which is the curve of cumulative gains at k. "lift_at_k" is the precision
+    at k divided by the prevalence.
+
+    The interval of `skeval.model_selection.metric_interval` is for a fraction of new samples. It
+    includes the variation of the threshold, which depends on the scores of the samples.
+
+    References
+    ----------
+    .. [1] Manning, C. D., Raghavan, P. and Schutze, H. (2008). Introduction to Information
+       Retrieval, section 8.4. Cambridge University Press.
+       https://doi.org/10.1017/CBO9780511809071
+
+    Examples
+    --------
+    >>> from skeval.metrics import precision_at_k
+    >>> y, score = [0, 1, 0, 1, 1, 0], [0.1, 0.9, 0.8, 0.7, 0.3, 0.2]
+    >>> round(precision_at_k(y, score, k=3), 4)
+    0.6667
+    """
+    checked = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    return find_top(*checked, k).precision
+
+
+@validate_params(AT_K)
+def recall_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: float = 0.1,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the fraction of the positives among the samples with the highest scores, in [0, 1].
+
+    It is the curve of cumulative gains at k. Arguments are those of `precision_at_k`.
+    """
+    checked = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    top = find_top(*checked, k)
+    if not top.prevalence:
+        return _checks.give_nan("recall_at_k needs a positive sample in y_true, got none.")
+    return top.recall
+
+
+@validate_params(AT_K)
+def lift_at_k(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    k: float = 0.1,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the precision at k divided by the prevalence; 1 for an uninformative score.
+
+    It lies in [0, 1 / k] for a fraction k. Arguments are those of `precision_at_k`.
+    """
+    checked = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    top = find_top(*checked, k)
+    if not top.prevalence:
+        return _checks.give_nan("lift_at_k needs a positive sample in y_true, got none.")
+    return top.recall / top.k
+
+
+class Separation(NamedTuple):
+    """Largest difference of the true and the false positive rate, and the rates there."""
+
+    value: float
+    true_positive_rate: float
+    false_positive_rate: float
+
+
+def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Separation:
+    """Return the largest difference of the two rates over all thresholds; both classes occur."""
+    tp, fp, _ = rank_scores(positive, score, weight).cumulate()
+    tpr, fpr = tp / tp[-1], fp / fp[-1]
+    best = int(np.argmax(tpr - fpr))
+    return Separation(float(tpr[best] - fpr[best]), float(tpr[best]), float(fpr[best]))
+
+
+@validate_params(CONSTRAINTS)
+def ks_statistic(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: object = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    r"""Return the largest difference of the true and the false positive rate over all thresholds.
+
+    This is the Kolmogorov-Smirnov statistic of the scores of the two classes against the
+    alternative that positives have the higher scores, and the largest Youden index [1]_,
+
+    .. math:: D = \max_t \{P(s > t \mid +) - P(s > t \mid -)\} .
+
+    It lies in [0, 1], and 1 is best. It is 0 at least because no sample may be selected. The value
+    of a small sample is too high on average, because its own best threshold is used.
+
+    References
+    ----------
+    .. [1] Youden, W. J. (1950). Index for rating diagnostic tests. Cancer 3, 32-35.
+       https://doi.org/10.1002/1097-0142(1950)3:1<32::AID-CNCR2820030106>3.0.CO;2-3
+    """
+    positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    if not weight[positive].any() or not weight[~positive].any():
+        return _checks.give_nan("ks_statistic needs both classes in y_true, got one.")
+    return find_separation(positive, score, weight).value
+
+
+def ks_limits(separation: Separation, sizes: Any, confidence_level: float) -> tuple[float, float]:
+    """Return an interval of the largest difference of two rates, for effective class sizes.
+
+    The limits are those of the difference of both rates at one threshold, by Wilson's intervals and
+    the recovery of variances (Newcombe 1998). The threshold is the best one for the samples, so the
+    statistic is too high. The lower limit therefore uses the quantile of the supremum of a Brownian
+    bridge, relative to its largest standard deviation, and is 0 unless the Kolmogorov-Smirnov test
+    rejects equal distributions.
+    """
+    value, tpr, fpr = separation
+    quantile = normal_quantile(confidence_level)
+    supremum = float(np.sqrt(-2 * np.log((1 - confidence_level) / 2)))
+    (low, _), (_, up) = (
+        wilson_limits(rate, n, supremum) for rate, n in zip((tpr, fpr), sizes, strict=True)
+    )
+    (_, high), (down, _) = (
+        wilson_limits(rate, n, quantile) for rate, n in zip((tpr, fpr), sizes, strict=True)
+    )
+    critical = supremum / 2 * np.sqrt(sum(1 / n for n in sizes))
+    lowest = value - np.hypot(tpr - low, up - fpr) if value > critical else 0.0
+    return max(0.0, float(lowest)), min(1.0, float(value + np.hypot(high - tpr, fpr - down)))

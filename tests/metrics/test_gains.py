@@ -1,0 +1,119 @@
+"""Precision, recall and lift of the highest scores, and the Kolmogorov-Smirnov statistic."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from reference import ranking
+from scipy.optimize import brentq
+from scipy.stats import binom, ks_2samp, norm
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval.metrics import get_scorer, precision_at_k
+from skeval.metrics._gains import ks_statistic, lift_at_k, recall_at_k
+from skeval.model_selection import metric_interval
+
+AT_K = [precision_at_k, recall_at_k, lift_at_k]
+SCORES = st.lists(st.integers(0, 4), min_size=3, max_size=9)
+
+
+@given(scores=SCORES, data=st.data())
+def test_hits_are_the_mean_over_the_orders_of_tied_samples(scores, data):
+    n = len(scores)
+    y = [1, 0, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))]
+    k = data.draw(st.integers(1, n))
+    hits = ranking.gains(y, scores, k)
+    assert precision_at_k(y, scores, k=k) == pytest.approx(hits / k)
+    assert recall_at_k(y, scores, k=k) == pytest.approx(hits / sum(y))
+    assert lift_at_k(y, scores, k=k) == pytest.approx(hits / k / (sum(y) / n))
+    if k < n:
+        assert precision_at_k(y, scores, k=k / n) == pytest.approx(hits / k)
+
+
+@given(scores=SCORES, data=st.data())
+def test_ks_is_scipys(scores, data):
+    n = len(scores)
+    y = np.array([1, 0, *data.draw(st.lists(st.integers(0, 1), min_size=n - 2, max_size=n - 2))])
+    score = np.array(scores)
+    expected = ks_2samp(score[y == 0], score[y == 1], alternative="greater").statistic
+    assert ks_statistic(y, score) == pytest.approx(expected, abs=1e-12)
+
+
+def sample(n=200, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.random(n) < 0.3
+    return y, np.round(rng.normal(size=n) + 1.5 * y, 1)
+
+
+@pytest.mark.parametrize("metric", [*AT_K, ks_statistic])
+def test_weights_order_and_monotone_functions(metric):
+    y, score = sample()
+    weight = np.random.default_rng(1).integers(1, 4, len(y))
+    repeated = metric(np.repeat(y, weight), np.repeat(score, weight))
+    assert metric(y, score, sample_weight=weight) == pytest.approx(repeated)
+    found = metric_interval(metric, y, score)
+    assert found.value == metric(y, score)
+    assert found.interval.low < found.value < found.interval.high
+    turned = metric_interval(metric, y[::-1], np.exp(score[::-1]))
+    assert [*turned.interval] == pytest.approx([*found.interval])
+    # groups of one sample are samples, and equal weights none
+    alone = metric_interval(metric, y, score, groups=np.arange(len(y)))
+    assert [*alone.interval] == pytest.approx([*found.interval], rel=0.02)
+    equal = metric_interval(metric, y, score, sample_weight=np.full(len(y), 3.0))
+    assert equal.interval == found.interval
+
+
+def test_lift_is_the_recall_over_the_fraction():
+    y, score = sample()
+    lift, recall = (metric_interval(f"{name}_at_k", y, score) for name in ("lift", "recall"))
+    np.testing.assert_allclose([*lift.interval], 10 * np.array([*recall.interval]))
+    assert lift.value == pytest.approx(10 * recall.value)
+
+
+def test_a_scorer_has_the_interval_of_its_metric():
+    y, score = sample()
+    by_scorer = metric_interval(get_scorer("precision_at_k", k=30), y, score)
+    by_function = metric_interval(partial(precision_at_k, k=30), y, score)
+    assert (by_scorer.interval, by_scorer.name) == (by_function.interval, by_function.name)
+    assert metric_interval("error_rate", y, score > 1).value == np.mean(y != (score > 1))
+
+
+def test_undefined_and_wrong():
+    for metric in (recall_at_k, lift_at_k, ks_statistic):
+        with pytest.warns(UndefinedMetricWarning, match=metric.__name__):
+            assert np.isnan(metric([0, 0], [0.1, 0.2]))
+    with pytest.raises(ValueError, match="k must be at most the number of samples, 2, got 3"):
+        precision_at_k([0, 1], [0.1, 0.2], k=3)
+    with pytest.raises(ValueError, match="k"):
+        precision_at_k([0, 1], [0.1, 0.2], k=1.5)
+
+
+def truths(share, shift, k):
+    """Return the four metrics of normal scores."""
+    t = brentq(lambda t: share * norm.sf(t - shift) + (1 - share) * norm.sf(t) - k, -9, 9)
+    recall = norm.sf(t - shift)
+    return {
+        precision_at_k: recall * share / k,
+        recall_at_k: recall,
+        lift_at_k: recall / k,
+        ks_statistic: 2 * norm.cdf(shift / 2) - 1,
+    }
+
+
+def covered(share, shift, n, n_sets):
+    rng, hits = np.random.default_rng(0), dict.fromkeys([*AT_K, ks_statistic], 0)
+    for _ in range(n_sets):
+        y = np.arange(n) < max(2, rng.binomial(n, share))
+        score = rng.normal(size=n) + shift * y
+        for metric, truth in truths(share, shift, 0.1).items():
+            hits[metric] += truth in metric_interval(metric, y, score).interval
+    return hits
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize(("share", "shift", "n"), [(0.1, 1.0, 100), (0.5, 0.0, 100)])
+def test_it_covers(share, shift, n):
+    for hits in covered(share, shift, n, 60).values():
+        assert binom.cdf(hits, 60, 0.94) > 0.001
