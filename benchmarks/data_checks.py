@@ -25,6 +25,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import TargetEncoder
@@ -360,6 +361,14 @@ def draw_days(rng: Rng, n: int) -> Sample:
     return Sample(pd.DataFrame(X).add_prefix("f").assign(day=days).iloc[order], (animal % 3)[order])
 
 
+def draw_real(rng: Rng, n: int, load: Callable[..., Any]) -> Sample:
+    """Random distinct rows, in random order, of a table of scikit-learn; all if it has fewer."""
+    X, y = load(return_X_y=True)
+    distinct = np.unique(X, axis=0, return_index=True)[1]
+    rows = rng.permutation(distinct)[:n]
+    return Sample(X[rows], y[rows])
+
+
 CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "Gaussian classes": draw_gaussian,
     "Gaussian noise, 2 columns": lambda r, n: with_labels(r.normal(size=(n, 2)), r),
@@ -410,6 +419,11 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "target, noisy sum of features": lambda r, n: draw_parts(r, n, np.add, 0.01),
     "converted units": draw_converted,
     "days of a balanced design": draw_days,
+    "real: iris": partial(draw_real, load=load_iris),
+    "real: wine": partial(draw_real, load=load_wine),
+    "real: breast cancer": partial(draw_real, load=load_breast_cancer),
+    "real: digits": partial(draw_real, load=load_digits),
+    "real: diabetes": partial(draw_real, load=load_diabetes),
 }
 
 

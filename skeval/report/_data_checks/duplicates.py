@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -40,11 +41,7 @@ MIN_RATIO = 3.5
 """Minimum number of pairs of equal rows, per pair that independent columns are expected to give."""
 MIN_UNIQUE = 0.9
 """Minimum number of distinct values of a continuous column, as a fraction of the distinct rows."""
-MIN_REPEATS = 5
-"""Mean number of samples per combination of values above which equal rows are common."""
 MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
-MAX_COMPARED = 50
-"""Maximum number of columns that are compared with each other column."""
 REACH = 4
 """Maximum distance of neighboring rows, in ranks, unless the nearest rows are farther apart."""
 WIDE_GAP = 0.4
@@ -81,10 +78,9 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - len(repeated) < MIN_PAIRS:
         return
     if table.key_size is None:
-        columns = _drop_derived(table)
-        rows, sizes = np.unique(columns, axis=0, return_counts=True)
+        rows, sizes = np.unique(table.columns, axis=0, return_counts=True)
         # few values, such as those of a design, make rows equal
-        if np.sum(sizes * (sizes - 1.0)) < MIN_RATIO * _expect_pairs(columns, len(rows)):
+        if np.sum(sizes * (sizes - 1.0)) < MIN_RATIO * _expect_pairs(table.columns, len(rows)):
             return
         together = _stand_together(table, repeated, units) and not _is_sorted(table, len(rows))
         if together and _have_similar_targets(repeated, table.all_target):
@@ -99,9 +95,8 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
             )
             return
         # chance may produce equal rows in a dense table
-        explained = _has_all_combinations(rows, n) or not _exceed_neighbors(rows, sizes)
-        explained = explained and not _has_continuous_column(columns, len(rows))
-        if explained or not _agree(repeated, table.all_target):
+        excess = _exceed_neighbors(rows, sizes) or _has_continuous_column(table.columns, len(rows))
+        if not excess or not _agree(repeated, table.all_target):
             return
     yield CheckResult(
         "copies",
@@ -139,36 +134,6 @@ def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     return n * (n - 1) * float(np.prod([np.sum((sizes / n) ** 2) for sizes in counts]))
 
 
-def _drop_derived(table: TableDescription) -> np.ndarray:
-    """Return the columns without those that another column determines, such as a second code."""
-    # values of each column from 0, and the last row of each value
-    codes = np.array([np.unique(row, return_inverse=True)[1] for row in table.columns.T])
-    kept: list[int] = []
-    # columns with more values first
-    for position in np.argsort(-codes.max(axis=1), kind="stable").tolist():
-        own, determined = codes[position], False
-        for other in kept[:MAX_COMPARED]:
-            last = np.zeros(len(own), dtype=np.intp)
-            last[codes[other]] = own
-            varies = codes[other].max() + 1 < len(own)
-            determined |= bool(varies and np.array_equal(last[codes[other]], own))
-        if not determined:
-            kept.append(position)
-    return table.columns[:, sorted(kept)]
-
-
-def _has_all_combinations(rows: np.ndarray, n_samples: int) -> bool:
-    """Whether all combinations of values occur often, as in a table of a few categories.
-
-    Indicators of the levels of one variable have as many combinations as levels.
-    """
-    counts = [np.unique(column, return_counts=True)[1] for column in rows.T]
-    n_combinations = float(np.prod([float(len(sizes)) for sizes in counts]))
-    if all(len(sizes) == 2 and sizes.min() == 1 for sizes in counts):
-        n_combinations = float(len(rows))
-    return len(rows) == n_combinations and n_samples >= MIN_REPEATS * len(rows)
-
-
 def _stand_together(table: TableDescription, repeated: list[list[int]], units: np.ndarray) -> bool:
     """Whether equal rows follow each other in the file far more often than in random order."""
     assert table.keys is not None
@@ -193,14 +158,7 @@ def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
     return in_blocks or any(find_direction(column) for column in columns)
 
 
-TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
-    np.exp,
-    np.exp2,
-    np.square,
-    np.sqrt,
-    np.cbrt,
-    lambda values: np.power(10.0, values),
-)
+INVERSES = np.exp, np.exp2, np.square, np.sqrt, np.cbrt, partial(np.power, 10.0)
 """Inverses of common transforms of counts."""
 
 
@@ -213,10 +171,8 @@ def _has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
         # rounded values, or values on a transformed grid
         unit = 2 * get_rounding_error(values)
         unit = unit if unit > 3 * get_tolerance(values) * np.abs(values).max() else 0.0
-        transformed = (transform(values) for transform in TRANSFORMS)
-        if not _are_ties_by_chance(values, counts, unit) and not any(
-            _are_ties_by_chance(candidate, counts, 0.0) for candidate in transformed
-        ):
+        grids = [(values, unit), *((inverse(values), 0.0) for inverse in INVERSES)]
+        if not any(_are_ties_by_chance(grid, counts, step) for grid, step in grids):
             return True
     return False
 

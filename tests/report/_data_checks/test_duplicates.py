@@ -1,6 +1,7 @@
 """Copies of samples, and near-duplicates."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.tables import FEW, warnings_of
 from sklearn.neighbors import KNeighborsClassifier
@@ -83,3 +84,16 @@ def test_a_pair_of_equal_rows_an_arm_coded_twice_and_other_targets_are_no_copies
     first = rng.integers(0, 2, 30)
     assert grave_codes(X, np.r_[first, first]) == ["copies"]
     assert grave_codes(X, np.r_[first, 1 - first]) == []
+
+
+@pytest.mark.parametrize("column", ["number", "name"])
+def test_a_column_that_identifies_rows_hides_no_copies(column):
+    """It repeats in copies only, and determines all other columns."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 3, (200, 8))).add_prefix("f")
+    number = rng.permutation(200)
+    frame[column] = number if column == "number" else [f"P{k}" for k in number]
+    rows = rng.permutation(np.r_[np.arange(200), rng.choice(200, 50, replace=False)])
+    y = rng.integers(0, 2, 200)
+    found = warnings_of(frame.iloc[rows], y[rows], names=list(frame))
+    assert any(text.code == "copies" and text.headline for text in found)
