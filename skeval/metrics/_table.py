@@ -849,21 +849,25 @@ def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     return mean, {"score": (limits, error)}
 
 
-def limit_explained(sample: Sample, form: Callable[[float], Limits], level: float) -> Limits:
+def limit_explained(
+    sample: Sample, value: float, form: Callable[[float], Limits], level: float
+) -> Limits:
     """Return the limits of the explained variance of out-of-fold predictions, from those of `form`.
 
-    The lower limit is above 0 if and only if the predictions are better than the mean, because the
-    difference of both errors has a more powerful test than a ratio whose denominator varies.
+    They exclude 0 if and only if the difference from the error of the mean does, because this has a
+    more powerful test than a ratio whose denominator varies. They always include the `value`.
     """
     means = sample.find_means()
     losses = (sample.y_true - means) ** 2
     difference = sample.average((sample.y_true - sample.y_pred) ** 2 - losses)
     spread, noise = sample.measure_spread(means)
-    _, largest = difference_limits(*difference, spread, level, noise)
+    smallest, largest = difference_limits(*difference, spread, level, noise)
     # predictions of the mean differ from it by rounding errors
-    better = largest < -intervals.ROUNDING * losses.mean()
+    least, beside = intervals.ROUNDING * losses.mean(), np.finfo(float).tiny
     low, high = form(level)
-    return (max(low, np.finfo(float).tiny) if better else min(low, 0.0)), high
+    low = max(low, beside) if largest < -least else min(low, 0.0)
+    high = min(high, -beside) if smallest > least else max(high, 0.0)
+    return min(low, value), max(high, value)
 
 
 def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
@@ -939,7 +943,7 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     of_ratio = partial(intervals.log_interval, unbiased, error, degrees_of_freedom=degrees)
     limits: Callable[[float], Limits] = partial(intervals.mirrored, 1.0, of_ratio)
     if sample.folds is not None:
-        limits = partial(limit_explained, sample, limits)
+        limits = partial(limit_explained, sample, 1 - ratio, limits)
     if is_too_wide(unbiased, error, degrees):
         limits = intervals.give_no_limits
     return 1 - ratio, {"log": (limits, error)}
