@@ -131,7 +131,8 @@ def partial_area(
     # standardized, so that an uninformative score has 1/2
     low = max_fpr**2 / 2
     scale = 0.5 / (max_fpr - low)
-    return Area(0.5 + scale * (area - low), scale * weight / totals * (own - area))
+    value, influence = 0.5 + scale * (area - low), scale * weight / totals * (own - area)
+    return Area(value, influence, np.array([[value], [1.0]]))
 
 
 def split_fits(fold: NDArray[np.intp] | None) -> Iterable[Any]:

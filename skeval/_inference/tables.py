@@ -106,7 +106,7 @@ class ConfusionTable(NamedTuple):
         `part` is the sum of each cell; the limits of `score_limits` are the same.
         """
         part = part.ravel()
-        counts = np.bincount(part, self.counts.ravel())
+        counts: Floats = np.bincount(part, self.counts.ravel()).astype(float)
         return self._replace(counts=counts, place=part[self.place], metric=metric)
 
 
