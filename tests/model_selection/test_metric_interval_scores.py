@@ -21,6 +21,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from skeval._inference.intervals import area_interval
 from skeval._inference.tables import FScore, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import cost_sensitive_error, error_rate, macro_fbeta_score, micro_fbeta_score
+from skeval.metrics._regression import interval_coverage, smape, winkler_loss
 from skeval.metrics._table import METRICS, ROWS, ROWS_OF_LABELS
 from skeval.model_selection import metric_interval, score_interval
 
@@ -402,6 +403,10 @@ CASES = [
         (metric, probabilities()[0], np.where(probabilities()[1][:, 0] > 0.5, "a", "b"))
         for metric in (metrics.accuracy_score, metrics.zero_one_loss, error_rate)
     ),
+    (smape, *numbers()),
+    (winkler_loss, numbers()[0], np.outer(numbers()[1], [0.9, 1.2])),
+    (winkler_loss, numbers()[0], np.outer(numbers()[1], [0.8, 1.1])),
+    (interval_coverage, numbers()[0], np.outer(numbers()[1], [0.9, 1.2])),
 ]
 
 
