@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 """Minimum share of known values of a copy of the target; of these, minimum share that agrees with
 the target, overall, and in each class and each predicted class."""
 MIN_DECIDED, MIN_OF_CLASS = 0.97, 8
-"""Minimum fraction of rows whose class a column decides, and minimum size of the class."""
+"""Minimum fraction of rows whose class a column decides, up to one row, and minimum size of the
+class."""
 MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
 """Maximum number of intervals of values of a number, each with one class, area under the curve of
 another column in which the classes are far apart, and the rank correlation within the classes above
@@ -302,7 +304,7 @@ def _find_rule(
         sizes = known if rule != "missing" else (known[0] + lost[0], known[1] + lost[1])
         wrong = min((sizes[0] - inside, outside), (inside, sizes[1] - outside), key=sum)
         n, n_wrong = sum(sizes), int(sum(wrong))
-        if not applies or n_wrong > (1 - MIN_DECIDED) * n or min(sizes) < MIN_OF_CLASS:
+        if not applies or n_wrong > ceil((1 - MIN_DECIDED) * n) or min(sizes) < MIN_OF_CLASS:
             continue
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
             continue
