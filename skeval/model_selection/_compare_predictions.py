@@ -406,7 +406,7 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
     with _checks.naming(name):
         values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1:
-        got = f"got the shape {values.shape}; give the column of the positive class, {name}[:, 1]"
+        got = f"got the shape {values.shape}. Give the column of the positive class, {name}[:, 1]"
         raise ValueError(f"{name} must have one score per sample {when}, {got}.")
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))

@@ -178,7 +178,7 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
             GridSearchCV(GaussianNB(), {}, scoring=["f1_macro", "accuracy"], refit=lambda _: 0),
             {},
             ValueError,
-            "search must name the metric",
+            "search with several metrics must name one",
         ),
         (
             GridSearchCV(
@@ -189,7 +189,7 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
             ),
             {},
             ValueError,
-            "search must name the metric",
+            "search with several metrics must name one",
         ),
     ],
 )
