@@ -88,8 +88,7 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
                 "copies",
                 "Repeated rows",
                 "serious",
-                f"{n_copies} of {n} samples equal another sample, most of them the next one in the "
-                "file, which is not sorted by any column",
+                f"{n_copies} of {n} samples equal another sample, most of them next in the file",
                 "If they are measurements of one object, errors are too low: pass the objects as "
                 "groups=.",
             )
