@@ -212,7 +212,7 @@ def deliver(
     whole = options.full or not summary
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = None if whole and not is_terminal else _find_width()
+    width = _find_width() if is_terminal or not whole else None
     lines = [*fill_lines(headline, width), *fill_lines(procedure, width), ""]
     if whole:
         lines.append(report.to_text(full=options.full, width=width))
@@ -301,7 +301,9 @@ def _fit_lines(table: Any) -> list[str]:
 
 
 def _find_width() -> int:
-    """Return the width of the terminal, at most `MAX_WIDTH`, which is that of files."""
+    """Return the width of the terminal, at most `MAX_WIDTH`, which is that of files and pipes."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return MAX_WIDTH
     return max(40, min(MAX_WIDTH, get_terminal_size((MAX_WIDTH, 24)).columns))
 
 

@@ -772,7 +772,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     if sample.folds is None and not sample.independent:
         return use_label_ranking(row, sample._replace(y_true=positive.astype(int)))
     if sample.folds is None:
-        value, n = sample.value, float(positive.sum())
+        value, n = min(1.0, sample.value), float(positive.sum())
         return value, intervals.close_proportion(value, value * n, n) if n else {}
     # scores of different models have no common scale; each repeat ranks all samples
     first, weight, groups = sample.folds.first, sample.weigh(), sample.groups

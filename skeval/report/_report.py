@@ -323,7 +323,7 @@ class Report(Mapping[str, Any]):
         """
         if part == "predictions":
             return self.predictions
-        if part == "splits" and hasattr(self, "splits"):
+        if part == "splits" and hasattr(type(self), "splits"):
             return _text.make_frame(self.splits)
         # results have a frame of their own, or rows
         tables = {}
@@ -333,7 +333,7 @@ class Report(Mapping[str, Any]):
             if result is not None and all(isinstance(row, dict) for row in rows):
                 tables[name] = result, rows
         main, row_name = self.MAIN_TABLE
-        others = ("predictions", *(["splits"] if hasattr(self, "splits") else []))
+        others = ("predictions", *(["splits"] if hasattr(type(self), "splits") else []))
         part = check_option("part", main if part is None else part, (*tables, *others))
         result, rows = tables[part]
         if hasattr(result, "to_frame"):
