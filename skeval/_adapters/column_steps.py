@@ -136,7 +136,7 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
         return ColumnSteps(numbers, scaler) if supported else reason
     if not (supported and len(selectors) == 1 and selects_as_we_do(selectors[0], X, target)):
         return (
-            "features selected in each fit are supported for two classes, with "
+            "feature selection within the fits is supported only for two classes, with "
             "SelectKBest(f_classif) on an array, and one scaler before or after"
         )
     numbers = np.asfortranarray(numbers)  # columns are selected fast

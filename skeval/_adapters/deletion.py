@@ -340,8 +340,8 @@ def compute_kernel(estimator: KernelRidge, samples: np.ndarray) -> np.ndarray:
 class LinearDeletion:
     """Linear fits to arbitrary training sets, for regression or classification.
 
-    `least` is the condition number of all samples, in units of the condition number beyond which
-    the estimator drops a direction.
+    `least` is the condition number of all samples, divided by the one above which the estimator
+    drops a direction.
     """
 
     def __init__(self, squares: PenalizedSquares, target: Target, least: float = 0.0) -> None:

@@ -346,7 +346,7 @@ class SVCResult(NamedTuple):
 
 
 class LinearPairSolver:
-    """Solves linear SVMs, on columns that each fit may scale or select."""
+    """Solver of linear SVMs. Each fit may scale or select the columns first."""
 
     def __init__(self, steps: ColumnSteps) -> None:
         self.steps = steps

@@ -177,8 +177,8 @@ def check_outputs(options: argparse.Namespace) -> None:
     if options.html is not None:
         if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
             raise ValueError(
-                f"--html writes a web page: name it .html, got {options.html!r}. A browser prints "
-                "the page to PDF."
+                f"--html writes a web page, so name it .html, got {options.html!r}. For a PDF, "
+                "print the page from a browser."
             )
         from skeval.report._page import check_extra
 

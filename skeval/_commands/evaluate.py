@@ -107,7 +107,7 @@ def _add_predictions(options: _shared.Options) -> None:
         "--predictions",
         "column of existing predictions: labels, probabilities of the "
         "second class, scores or numbers; or the columns of probabilities that have the names of "
-        "the classes; or, to compare several systems, a column of each. Nothing is fitted",
+        "the classes; or, to compare several systems, one column for each. No model is fitted",
         nargs="+",
     )
     options.add(
@@ -322,7 +322,7 @@ def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
 
 
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
-    """Return the column of the subgroups, which may not be a feature."""
+    """Return the column of the subgroups. It need not be a feature."""
     by = options.by
     if by is None:
         return None

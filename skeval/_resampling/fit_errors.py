@@ -110,7 +110,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         remedy = "OneHotEncoder in a ColumnTransformer (TfidfVectorizer for free text)"
     if not columns:
         return None
-    advice = "convert them by X.astype(float), after replacing decimal commas by points"
+    advice = "convert them with X.astype(float), after replacing decimal commas with points"
     try:  # numbers as text, with a decimal point or comma
         np.char.replace(np.asarray(texts).astype(str), ",", ".").astype(float)
     except ValueError:

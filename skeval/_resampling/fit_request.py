@@ -161,7 +161,7 @@ def check_scores(scores: Any, name: str) -> Any:
 
 def check_one_number(name: str, score: Any) -> None:
     """Raise if the scorer of a name returns several scores, or no number."""
-    wrong = f"scoring must give one number by each scorer, {name!r} gave"
+    wrong = f"each scorer in scoring must return one number, {name!r} returned"
     if isinstance(score, Mapping):
         raise TypeError(
             f"{wrong} a dict with {', '.join(map(repr, score))}. Give a dict of scorers instead."

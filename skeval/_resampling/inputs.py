@@ -315,7 +315,7 @@ class Loss:
             if output.probability is None:
                 raise ValueError(
                     f"loss={self.name!r} needs predict_proba with a probability of each class from "
-                    "every fitted model. One model has none."
+                    "every fitted model. At least one does not provide them."
                 )
             return codes, _checks.check_rows("predict_proba of the estimator", output.probability)
         if self.name == "zero_one":

@@ -945,8 +945,8 @@ def make_splitter(
     n = np.bincount(target.codes).max()
     if n < n_folds:
         raise ValueError(
-            f"cv={n_folds} folds need a class of at least {n_folds} members, the largest has {n}. "
-            "Use fewer folds, or LeaveOneOut()."
+            f"cv={n_folds} folds need a class with at least {n_folds} members, and the largest "
+            f"has {n}. Use fewer folds, or LeaveOneOut()."
         )
     # classes are spread over the folds
     splitter = StratifiedKFold if groups is None else FilledGroupFolds

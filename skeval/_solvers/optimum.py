@@ -63,7 +63,7 @@ class BatchSolution:
         )
 
     def put(self, problems: np.ndarray, duals: Duals, solved: SetSolution) -> None:
-        """Store the solutions of some problems (b,) that are optimal."""
+        """Store the solutions that are optimal, for the given problems (b,)."""
         optimal = solved.settled & are_optimal(duals, solved)
         at = problems[optimal]
         self.decision[at] = duals.signs[optimal] * (solved.margin[optimal] + 1.0)

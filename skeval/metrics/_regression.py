@@ -278,9 +278,9 @@ def find_scaled_errors(y_true: Any, y_pred: Any, y_train: Any, season: int = 1) 
     naive = float(np.mean(np.abs(past[season:] - past[:-season]))) if len(past) > season else 0.0
     if not naive > 0:
         raise ValueError(
-            f"y_train must have more than season={season} values that are not periodic, because "
-            "the error of the naive forecast is the unit of the result; mean_absolute_error has "
-            "no such unit."
+            f"y_train must have more than season={season} values and must not repeat with this "
+            "period, because the result is divided by the error of the naive forecast. Use "
+            "mean_absolute_error for an error that is not divided."
         )
     return np.asarray(np.abs(y_true - y_pred) / naive)
 

@@ -338,7 +338,7 @@ def log_bleu(
     used = weights > 0
     if not used.any() or not totals[used].all():
         warn_undefined(
-            f"A precision of BLEU is 0/0 and set to 0: no hypothesis has {len(weights)} tokens. "
+            f"A BLEU precision is 0/0 and was set to 0: no hypothesis has {len(weights)} tokens. "
             "Use effective_order=True or a smaller max_order=."
         )
         return -np.inf

@@ -550,7 +550,7 @@ class Comparison(Result):
 
     @property
     def order(self) -> np.ndarray:
-        """Places in `names` from the best to the worst."""
+        """Indices into `names`, from the best to the worst."""
         return np.argsort(-self._worth, kind="stable")
 
     @property
@@ -688,11 +688,11 @@ class Comparison(Result):
             text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
         if similar:
             text += f" No significant difference{' for all of them' * (not alone)} from {similar};"
-            text += " this is not evidence of equality, see the intervals."
+            text += " this is not evidence of equality. See the intervals."
         if untested:
             text += f" The difference from {untested} was not tested, because it does not vary."
         if not alone:
-            text += " Equal scores are not evidence of equality, see the intervals."
+            text += " Equal scores are not evidence of equality. See the intervals."
         if len(self.names) == 2:
             text = f"{text} {self.difference._judge_margin()}".rstrip()
         if self.extra.lows is not None:

@@ -84,8 +84,9 @@ def estimate_error(
     """Return the estimate of a method. By default all samples and groups are counted.
 
     If the value is the mean of losses, `tested` has them, or `untested_losses` with the same
-    weights and units. Then `variance` is the variance of a single loss, for 0-1 loss
-    ``value (1 - value)`` if `binomial`, and `inflation` the factor in the squared standard error.
+    weights and units. In this case `variance` is the variance of a single loss (for 0-1
+    loss with `binomial`, ``value (1 - value)``), and `inflation` is the factor that multiplies the
+    squared standard error.
     The interval is nan if it is too wide to be useful with the standard error, or with `widest`.
     """
     loss, n_classes = inputs.loss.name, inputs.target.n_classes

@@ -329,7 +329,9 @@ def holdout_size(
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
     design = intervals.read_design(group_size, intraclass_correlation)
-    too_small = f"half_width must be larger: no {LARGEST_SIZE} samples give {half_width}."
+    too_small = (
+        f"half_width must be larger: even {LARGEST_SIZE} samples are too few for {half_width}."
+    )
     z, sizes = intervals.normal_quantile(confidence_level), np.empty(0, dtype=int)
     if priors is None:
         # random sampling: the smallest number whose interval is short enough

@@ -264,7 +264,7 @@ class WholeSample:
     `make_interval_scorer`. Any other score, such as "accuracy", is the score on the training
     samples and is optimistic.
 
-    The estimator that is scored must contain the selection of features. After a selection on all
+    The scored estimator must include the feature selection. After a selection on all
     samples these scorers are optimistic too. They raise an error if they score the same labels with
     fewer or more columns than before, as in `RFECV` and `SequentialFeatureSelector`, and cannot
     detect a selection before the first call.

@@ -65,7 +65,7 @@ def compare_subgroups(
             rest = measure(~mask)
         each = subtract(estimates[name], rest, confidence_level)
         less[name] = replace(
-            each, name=f"{each.name} less the rest", n_samples=estimates[name].n_samples
+            each, name=f"{each.name} minus the rest", n_samples=estimates[name].n_samples
         )
         pvalues[name] = invert_interval(each)
     # false discovery rate over all subgroups

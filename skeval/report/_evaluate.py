@@ -334,7 +334,9 @@ def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
         raise ValueError("estimator must contain classifiers only or regressors only, got both.")
     named = {str(name): model for name, model in estimators.items()}
     if len(named) < len(estimators):
-        raise ValueError(f"estimator must have a different name for each, got {list(estimators)}.")
+        raise ValueError(
+            f"the names in estimator must differ when written as text, got {list(estimators)}."
+        )
     return named
 
 

@@ -96,7 +96,7 @@ def evaluate_clusterer(
     verbose: int = 0,
     memory: Any = None,
 ) -> Report:
-    """Evaluate a clusterer at several numbers of clusters, or one clustering without this number.
+    """Evaluate a clusterer for several numbers of clusters, or once if it has no such number.
 
     The report chooses the number of clusters by sequential tests, and compares the choice with the
     other rules of `choose_n_clusters`. It has internal indices of the clustering of all samples and
@@ -672,7 +672,10 @@ def show_numbers_as_is(report: OneClusteringReport) -> Section:
             f"Structure: DBCV is as large in {report.structure.n_exceedances} of {N_REFERENCES} "
             "data sets without structure, clustered by the same algorithm."
         )
-    caption = "The better direction is in parentheses. Only DBCV and the Rand index count noise."
+    caption = (
+        "The better direction is in parentheses. Only DBCV and the Rand index take noise into "
+        "account."
+    )
     return Section("All numbers", sentences=sentences, tables=[Table(caption, ["", "value"], rows)])
 
 

@@ -375,8 +375,8 @@ class Report(Mapping[str, Any]):
             If no predictions were scored, as in reports of clusterings.
         """
         raise TypeError(
-            "to_methods() describes predictions that were scored, a clustering has none; `call` "
-            "and `settings` of its report say what was done."
+            "to_methods() describes predictions that were scored, and a clustering has none. See "
+            "`call` and `settings` of the report for what was done."
         )
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:

@@ -356,7 +356,10 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     # residuals of numbers
     if target.classes is None:
         prediction = "mean out-of-fold prediction" if fitted else "prediction"
-        caption = f"Residuals: true value minus {prediction} of each sample. No pattern is best."
+        caption = (
+            f"Residuals: true value minus {prediction} of each sample. Ideally, they show no "
+            "pattern."
+        )
         if report.n_samples > MAX_POINTS:
             caption += f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
         draw = partial(draw_residuals, predictions)
@@ -514,7 +517,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
         sentence = f"{heading}."
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
-    head = ["subgroup", "samples", quantity, level, "less the rest", level, "adjusted P"]
+    head = ["subgroup", "samples", quantity, level, "minus the rest", level, "adjusted P"]
     table = Table(
         "By subgroup." if report.rare_class else "Error by subgroup.", head, rows, left=[0, 3, 5]
     )

@@ -192,7 +192,7 @@ def _write_rare(report: ScoredReport, rare: RareClass) -> str:
 
 
 NO_INTERVAL: dict[str, str] = {
-    "few_large_losses": "few samples carry most of it",
+    "few_large_losses": "a few samples account for most of the error",
     "few_groups": "there are too few groups",
     "unstable_models": "models trained on other samples differ too much",
 }

@@ -237,7 +237,8 @@ def _warn_of_scores(
                 remedy = " If they are percentages, divide them by 100."
         elif not outside and rows.shape[1] > 1:
             sums = rows.sum(axis=1)
-            text = f"predictions of a sample add up to {sums.min():.4g} to {sums.max():.4g}, not 1"
+            ends = f"{sums.min():.4g} to {sums.max():.4g}"
+            text = f"the predictions of a sample should add up to 1, but the sums are {ends}"
         if text:
             yield Caution(
                 "no-probabilities",

@@ -151,9 +151,9 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
         if isinstance(value, str):
-            text += " Of a formula give its columns: frame[['a', 'b']] as X and frame['y'] as y."
+            text += " Instead of a formula, pass columns: frame[['a', 'b']] as X, frame['y'] as y."
         elif "fit" in methods and (hasattr(value, "predict") or callable(value)):
-            text += " skeval.evaluate_predictions(y_true, predictions) needs no fit."
+            text += " Without a fit, call skeval.evaluate_predictions(y_true, predictions)."
         elif name in ORDERS and not is_no_table(value):
             text += f" The order of arguments is {ORDERS[name]}."
         elif name == "clusterer" and hasattr(value, "predict"):

@@ -82,10 +82,13 @@ def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_for
     ("arguments", "message"),
     [
         (["absent.csv"], "no file 'absent.csv', and no bundled set"),
-        (["iris", "--cv", "99"], "cv=99 folds need a class of at least 99 members"),
+        (["iris", "--cv", "99"], "cv=99 folds need a class with at least 99 members"),
         (["iris", "--target", "x"], "iris has no column 'x' for --target; its columns are"),
         (["iris", "--scoring", "f1"], "Variants: f1_macro, f1_micro, f1_samples, f1_weighted."),
-        (["iris", "--html", "iris.pdf"], "--html writes a web page: name it .html, got 'iris.pdf'"),
+        (
+            ["iris", "--html", "iris.pdf"],
+            "--html writes a web page, so name it .html, got 'iris.pdf'",
+        ),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
         (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
     ],
@@ -374,7 +377,7 @@ def test_subgroups_may_be_the_groups_or_a_dropped_column(answers, capsys):
     _, words = answers
     for more in (["--groups", "site"], ["--drop", "site"]):
         assert main(["evaluate", *words, "ours", "--by", "site", *more]) == 0
-        assert "less the rest" in capsys.readouterr().out
+        assert "minus the rest" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -287,7 +287,7 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     assert len(apart.extra.split_scores) == 4
     again = compare_classifiers([near, BAYES], x, y, **grouped)
     assert_allclose(again.extra.split_scores, apart.extra.split_scores, rtol=0)
-    with pytest.raises(ValueError, match="cv=10 folds need a class of at least 10 members"):
+    with pytest.raises(ValueError, match="cv=10 folds need a class with at least 10 members"):
         compare_classifiers([near, BAYES], x[:12], y[:12], cv=10)
 
 

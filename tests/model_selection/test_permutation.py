@@ -304,7 +304,7 @@ def test_undefined_scores():
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
         ({"alpha": 5}, r"alpha must satisfy 0 < alpha < 1, got 5"),
         ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None if max_exceedances=2"),
-        ({"cv": 20}, r"cv=20 folds need a class of at least 20 members, the largest has 15"),
+        ({"cv": 20}, r"cv=20 folds need a class with at least 20 members, and the largest has 15"),
         ({"scoring": "nothing"}, r"nothing"),
     ],
 )

@@ -368,7 +368,7 @@ def test_a_scorer_has_the_range_of_its_metric(method):
 @pytest.mark.parametrize("answer", [None, "0.5", np.ones(2), {"a": 1.0}], ids=repr)
 def test_a_score_is_one_number(answer):
     for function in (score_interval, bootstrap_score, learning_curve_band):
-        with pytest.raises(TypeError, match="scoring must give one number"):
+        with pytest.raises(TypeError, match="must return one number"):
             function(BAYES, X, Y, scoring=lambda model, X, y: answer)
     for function in (feature_importance, learning_curve_band):
         with pytest.raises(TypeError, match=r"a single score, .* got \['f1', 'roc_auc'\]"):

@@ -143,7 +143,7 @@ def test_stratified_regression():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cv": 27}, "cv=27 folds need a class of at least 27 members, the largest has 26"),
+        ({"cv": 27}, "cv=27 folds need a class with at least 27 members, and the largest has 26"),
         ({"cv": 1}, "cv must be an integer >= 2, got 1"),
         ({"cv": "five"}, "cv must be a number of folds, .* got 'five'"),
         ({"cv": []}, "cv must yield at least one pair"),
@@ -232,7 +232,7 @@ def several(estimator, X, y):
     ],
 )
 def test_a_scorer_of_several_metrics_where_one_is_needed(call):
-    with pytest.raises(TypeError, match=r"scoring must give one number.* a dict with 'a', 'b'"):
+    with pytest.raises(TypeError, match=r"must return one number.* a dict with 'a', 'b'"):
         call()
 
 
@@ -286,7 +286,7 @@ def test_numbers_stored_as_texts_are_converted_rather_than_encoded():
     texts, y = np.arange(40.0).reshape(20, 2).astype(str), np.arange(20) % 2
     table = pd.DataFrame(np.char.replace(texts, ".", ","), columns=["a", "b"])
     for values, where in ((texts, "instead of numbers"), (table, "in the columns 'a', 'b'")):
-        with pytest.raises(ValueError, match=rf"got strings {where}; convert them by X.astype\("):
+        with pytest.raises(ValueError, match=rf"got strings {where}; convert them with X.astype\("):
             cross_val_error(LogisticRegression(), values, y)
     with pytest.raises(ValueError, match="in the columns 'a', 'b'; put an encoder, such as OneHot"):
         cross_val_error(LogisticRegression(), table.assign(b="x"), y)

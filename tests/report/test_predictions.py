@@ -321,7 +321,7 @@ def test_scorers_have_names_of_their_own(iris):
     assert {"accuracy_score 0", "accuracy_score 1"} <= set(names)
     with pytest.raises(ValueError, match="must not have the name 'error'"):
         evaluate(GaussianNB(), *iris, scoring={"error": own_score})
-    with pytest.raises(TypeError, match="must give one number"):
+    with pytest.raises(TypeError, match="must return one number"):
         evaluate(GaussianNB(), *iris, scoring={"two": two_scores})
 
 

@@ -220,7 +220,7 @@ def distance_pass(
 
 
 def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
-    """Return the ends of tiles of at most `size` rows, whole clusters, or equal parts of one.
+    """Return the end rows of tiles of at most `size` rows: clusters, or equal parts of one.
 
     Points of one cluster are similar, which reduces cancellation in eq. 8.
     """
