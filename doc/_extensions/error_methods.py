@@ -18,7 +18,10 @@ class ErrorMethods(SphinxDirective):
         """Return the table."""
         rows = [("``method``", "what it does", "fits")]
         for name, method in ERROR_METHODS.items():
-            what, _, fits = inspect.getdoc(method.estimate).splitlines()[0].rpartition(": ")
+            line = inspect.getdoc(method.estimate).splitlines()[0]
+            what, joint, fits = line.rpartition(", with ")
+            if not joint:
+                raise ValueError(f"the docstring of {name} must end in ', with K fits.': {line}")
             shown = f'``"{name}"``{", the default" * (name == AUTO)}'
             rows.append((shown, what, fits.removesuffix(".").rpartition(" ")[0]))
         lines = [".. list-table::", "   :header-rows: 1", "   :widths: 28 58 14", ""]

@@ -194,9 +194,12 @@ def winkler_loss(
 
     Examples
     --------
-    >>> from skeval.metrics._regression import winkler_loss
-    >>> winkler_loss([1.0, 2.0, 5.0], [[0, 2], [1, 3], [2, 4]], confidence_level=0.5)
-    3.3333333333333335
+    >>> from skeval import metric_interval
+    >>> from skeval.metrics import get_scorer
+    >>> y, limits = [1.0, 2.0, 5.0] * 10, [[0, 2], [1, 3], [2, 4]] * 10
+    >>> winkler = get_scorer("neg_winkler_loss", confidence_level=0.5)
+    >>> round(metric_interval(winkler, y, limits).value, 4)
+    3.3333
     """
     true, pred = _read_forecasts(y_true, y_pred, 2)
     if np.any(pred[:, 0] > pred[:, 1]):

@@ -4,7 +4,7 @@ Resubstitution is the error on the training samples, cross-validation is the err
 folds, and leave-one-out has a fold for each sample. Perturbation repeats either of them under
 random weights of the samples.
 
-Each method is a function from validated inputs, a seed and its parameters to an estimate.
+Each method is a function from a runner, a seed and its parameters to an estimate.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ def resubstitution_error(
 
 
 def resubstitution(runner: Runner, _: SeedSequence | None = None) -> Estimate:
-    """Test on the training samples with 1 fit. The interval does not cover the true error."""
+    """Test on the training samples, which is not the error on new samples, with 1 fit."""
     runner = runner.with_options(n_jobs=None, verbose=0)
     return average_folds(runner, whole_plan(len(runner.inputs.target)), by_sample=True)
 

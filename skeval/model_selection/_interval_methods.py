@@ -328,7 +328,8 @@ def count_folds(
     most = n // per_fold
     where = f"method={inputs.method!r} with {n} {inputs.units.kind.value}"
     if most < least:
-        raise ValueError(f"X must contain at least {2 * least} samples or groups for {where}.")
+        least *= per_fold
+        raise ValueError(f"X must contain at least {least} samples or groups for {where}.")
     if n_folds is None:
         of_classes = plans.default_folds(inputs.target, inputs.units.unit)
         return min(default, most, max(least, of_classes))
@@ -898,7 +899,7 @@ class ErrorMethod(NamedTuple):
     Attributes
     ----------
     estimate : callable
-        ``estimate(inputs, root, **parameters)``. The user guide shows the first line of its
+        ``estimate(runner, root, **parameters)``. The user guide shows the first line of its
         docstring.
     takes_weights : bool
         Whether samples may have weights.

@@ -13,6 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Results
+from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
@@ -560,10 +561,10 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | N
     columns = {name: _score_test_sets(report) for name, report in reports.items()}
     requested = [one for one in first.out_of_fold.scores if not one.startswith(IMPORTANCE)]
     deciding = requested[0] if requested else find_rare_metric(reports)
-    if deciding in ("accuracy", scoring):
+    if deciding == scoring:
         deciding = ""
     elif requested:
-        columns = {name: report.out_of_fold.scores[deciding] for name, report in reports.items()}
+        columns = {name: _place_scores(one.out_of_fold, deciding) for name, one in reports.items()}
     elif deciding:
         by_rare = {name: _score_rare(one, deciding) for name, one in reports.items()}
         is_defined = np.isfinite([*by_rare.values()]).all()
@@ -715,10 +716,14 @@ def _by_fit(
     return result
 
 
+def _place_scores(predictions: Predictions, name: str) -> np.ndarray:
+    """Return the requested score of each test set, nan if the fit failed."""
+    scores = np.full(predictions.n_fits, np.nan)
+    scores[np.unique(predictions.fit)] = predictions.scores[name]
+    return scores
+
+
 def _score_test_sets(report: ScoredReport) -> np.ndarray:
     """Return the score of each test set, nan if the fit failed. Larger is better."""
-    predictions, n_fits = report.out_of_fold, report.out_of_fold.n_fits
-    sizes = np.bincount(predictions.fit, minlength=n_fits)
-    with np.errstate(invalid="ignore"):
-        means: np.ndarray = np.bincount(predictions.fit, predictions.loss, minlength=n_fits) / sizes
+    means = _by_fit(report.out_of_fold, report.out_of_fold.loss, None)
     return 1 - means if report.answer.loss == "zero_one" else -means

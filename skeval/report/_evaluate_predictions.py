@@ -300,10 +300,10 @@ def _compare_systems(
         raise ValueError(f"predictions must all be of one kind, got {got}. See kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
     # the first requested metric, or that of a rare class
-    requested, rare = [*_arguments.name_scorers(scoring).items()], find_rare_metric(reports)
+    rare = find_rare_metric(reports)
+    requested = [*_arguments.name_scorers(scoring).items()] or ([(rare, rare)] if rare else [])
     columns: dict[str, Any] = {}
-    for name, system in parsed.items() if requested or rare else ():
-        requested = requested or [(rare, rare)]
+    for name, system in parsed.items() if requested else ():
         deciding, metric, better, (truth, columns[name]) = system.read_metric(*requested[0])
     if columns and deciding != system.metric:
         with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values

@@ -1,4 +1,4 @@
-"""Findings about predictions, confusion matrix, hard samples, baseline, tests against chance.
+"""Findings about predictions: confusion matrix, hard samples, baseline, tests against chance.
 
 `judge` decides by one metric whether a system is better than chance. Two tests decide that. They
 are the interval of the difference from the baseline on the same samples (for a rare class, of the
@@ -675,7 +675,8 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
     n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
     # the metric that orders systems, or that of a rare class; scores have an area of 1/2 by chance
-    if metric := deciding or ("" if rare is None else rare.metric):
+    metric = deciding if deciding is not None else "" if rare is None else rare.metric
+    if metric:
         at = {"roc_auc": 0.5, "balanced_accuracy": 1 / max(1, n_classes)}.get(metric)
         if at is None:
             return Judgment("untested", metric, "", np.nan)

@@ -187,6 +187,10 @@ class Report(Mapping[str, Any]):
             raise KeyError(name_missing(name, entries))
         return entries[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Return whether it is one of the entries, which `__getitem__` adds the metrics to."""
+        return name in self._entries
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
 

@@ -82,7 +82,11 @@ def read_arrays(function: Function) -> Function:
     """
     call = inspect.signature(function)
     names = list(call.parameters)
-    needed = [each.name for each in call.parameters.values() if each.default is each.empty]
+    needed = [
+        f"{each.name}=" if each.kind is each.KEYWORD_ONLY else each.name
+        for each in call.parameters.values()
+        if each.default is each.empty
+    ]
     plain = not CALLED & set(names)
     checked = OF_SAMPLES if set(TRUTH) & set(names) else set()
 

@@ -359,10 +359,11 @@ def naming(*arguments: str, known: Iterable[str] = ()) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        if not arguments or {*arguments, *known} & set(re.findall(r"\w+", str(error))):
+        named = {*arguments, *known} & set(re.findall(r"\w+", str(error)))
+        # an error of a subclass may need other arguments
+        if not arguments or named or type(error) not in (TypeError, ValueError):
             raise
-        kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{' and '.join(arguments)}: {error}") from error
+        raise type(error)(f"{' and '.join(arguments)}: {error}") from error
 
 
 def check_data(name: str, data: Any, **options: Any) -> Any:

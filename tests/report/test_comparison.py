@@ -47,6 +47,37 @@ def test_each_report_is_that_of_the_estimator_alone(data, found):
     assert given["bayes"].to_dict() == alone.to_dict()
 
 
+def test_the_comparison_of_test_sets_has_the_weights_of_the_estimates(data):
+    """The rows of the rarer class weigh so much that always predicting it is best."""
+    X, y = data[0][:80], data[1][:80]
+    models = {one: DummyClassifier(strategy="constant", constant=one) for one in ("a", "b")}
+    weight = np.where(y == "a", 1.0, 3.0)
+    found = skeval.evaluate(models, X, y, sample_weight=weight, **FEW)
+    assert found["b"].answer.value == pytest.approx(50 / 140)
+    assert found.comparison["b", "a"].value == pytest.approx(40 / 140, abs=0.01)
+
+
+class Fails(GaussianNB):
+    """A classifier whose fit fails unless a sample is in the training set."""
+
+    def __init__(self, needed=0.0):
+        super().__init__()
+        self.needed = needed
+
+    def fit(self, X, y, sample_weight=None):
+        if not np.any(X[:, 0] == self.needed):
+            raise ValueError("the sample that is needed is missing")
+        return super().fit(X, y, sample_weight)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scores_of_different_test_sets_are_not_paired(data):
+    X, y = np.column_stack([np.arange(100), data[0][:100]]), data[1][:100]
+    models = {"first": Fails(3.0), "second": Fails(50.0)}
+    options = FEW | {"scoring": ["f1_macro"], "error_score": np.nan}
+    assert skeval.evaluate(models, X, y, **options).comparison is None
+
+
 def test_pairs_are_compared_on_the_same_test_sets(found):
     frames = [found[name].predictions for name in found]
     np.testing.assert_array_equal(frames[0]["sample"], frames[1]["sample"])
@@ -103,7 +134,7 @@ def test_samples_in_order_are_compared_by_blocks_of_time(data):
         ({"a": GaussianNB()}, "at least two estimators"),
         ({"a": GaussianNB(), "b": Ridge()}, "classifiers only or regressors only"),
         ({"a": GaussianNB(), "b": 3}, r"estimator\['b'\]"),
-        ({1: GaussianNB(), "1": GaussianNB()}, "different name"),
+        ({1: GaussianNB(), "1": GaussianNB()}, "must differ when written as text"),
     ],
 )
 def test_what_is_refused(data, estimators, rule):
