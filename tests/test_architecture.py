@@ -12,8 +12,8 @@ from helpers import public_modules
 import skeval
 
 # What was reached. A change that raises a number says why in its commit.
-LINES_OF_CODE = 34_150
-PUBLIC_NAMES = 129
+LINES_OF_CODE = 34_270
+PUBLIC_NAMES = 130
 
 ROOT = Path(skeval.__file__).parent
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}

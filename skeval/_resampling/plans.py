@@ -38,6 +38,7 @@ from skeval._resampling.sampling_units import (
     TooFewMembersError,
     units_of,
 )
+from skeval._resampling.series import GroupTimeSeriesSplit, check_rows_in_order
 from skeval.utils._checks import (
     RandomStateLike,
     check_count,
@@ -667,13 +668,16 @@ def check_whole_groups(fold: int, train: np.ndarray, test: np.ndarray, groups: A
     if split.size:
         raise ValueError(
             f"cv must not split groups: group {split[0]!s} has samples in both the training set "
-            f"and the test set of fold {fold}. Use a number of folds (cv=5), GroupKFold or "
-            "StratifiedGroupKFold. Leave out groups= only if its samples are independent."
+            f"and the test set of fold {fold}. Use a number of folds (cv=5), GroupKFold, "
+            "StratifiedGroupKFold or, in time order, GroupTimeSeriesSplit(other_groups=True). "
+            "Leave out groups= only if its samples are independent."
         )
 
 
 def _split_quietly(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the folds without the warning that groups are ignored."""
+    if isinstance(splitter, GroupTimeSeriesSplit):
+        check_rows_in_order(splitter, X)
     splits = None
     while True:
         with ignored_warnings(UserWarning, "The groups parameter is ignored"):
@@ -747,7 +751,13 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
         n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)
     if type(cv) is TimeSeriesSplit and groups is not None:
-        return GroupedSeriesSplit(cv)
+        return GroupTimeSeriesSplit(
+            cv.n_splits,
+            max_train_size=cv.max_train_size,
+            test_size=cv.test_size,
+            gap=cv.gap,
+            other_groups=True,
+        )
     return cv if hasattr(cv, "get_n_splits") else check_cv(read_splits(cv))
 
 
@@ -899,30 +909,6 @@ class BalancedFolds(KFold):
         """Return folds that do not depend on the target."""
         plain = GroupKFold if self.units.clustered else KFold
         return plain(self.n_splits, shuffle=True, random_state=self.random_state)
-
-
-class GroupedSeriesSplit(TimeSeriesSplit):
-    """Folds in time order whose training sets contain no group of their test sets."""
-
-    def __init__(self, series: TimeSeriesSplit) -> None:
-        super().__init__(
-            series.n_splits,
-            max_train_size=series.max_train_size,
-            test_size=series.test_size,
-            gap=series.gap,
-        )
-
-    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
-        """Yield the indices of the training and the test samples of each fold."""
-        groups = np.asarray(groups)
-        for fold, (train, test) in enumerate(super().split(X)):
-            kept = train[~np.isin(groups[train], groups[test])]
-            if not kept.size:
-                raise ValueError(
-                    f"cv must train on groups outside its test set. All groups before fold {fold} "
-                    "are also tested in it. Use fewer or shorter test sets, or groups that end."
-                )
-            yield kept, test
 
 
 def make_splitter(

@@ -1,6 +1,7 @@
 """Estimates of error, their intervals, and P-values."""
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
+from skeval._resampling.series import GroupTimeSeriesSplit
 from skeval.model_selection._bootstrap import bootstrap_error, bootstrap_score
 from skeval.model_selection._compare import compare_classifiers
 from skeval.model_selection._compare_predictions import compare_predictions
@@ -46,6 +47,7 @@ __all__ = [
     "Difference",
     "Estimate",
     "EstimatesDisplay",
+    "GroupTimeSeriesSplit",
     "LearningCurveBandDisplay",
     "NullDistributionDisplay",
     "PerturbationDisplay",

@@ -643,10 +643,10 @@ def _write_value(value: Any, name: str, needed: dict[str, str], imports: set[str
         return f"float({str(value)!r})"
     if _is_plain(value):
         return repr(value)
-    # functions, arrays and objects with addresses are named
+    # functions, arrays and objects with addresses or shortened arrays are named
     parts = list(_list_parts(value))
     text = _write_object(value) if parts else ""
-    if not parts or "<" in text:
+    if not parts or "<" in text or "..." in text:
         called = getattr(value, "__name__", name)  # of a function
         name = called if called.isidentifier() else name
         needed[name] = write_estimator(value) if parts else describe_kind(value)
@@ -654,9 +654,11 @@ def _write_value(value: Any, name: str, needed: dict[str, str], imports: set[str
     # estimators and splitters, with their imports
     imports |= {"from numpy import array"} if "array(" in text else set()
     for cls in {type(part) for part in parts}:
-        module = cls.__module__.split("._")[0]  # the public one
-        if module != "__main__" and getattr(import_module(module), cls.__name__, None) is cls:
-            imports.add(f"from {module} import {cls.__name__}")
+        # the public module, of splitters on a lower floor, too
+        modules = [cls.__module__.split("._")[0], "skeval.model_selection"]
+        public = [m for m in modules if getattr(import_module(m), cls.__name__, None) is cls]
+        if public and public[0] != "__main__":
+            imports.add(f"from {public[0]} import {cls.__name__}")
         else:
             needed[cls.__name__] = f"class of {cls.__module__}"
     return text

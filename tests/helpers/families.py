@@ -167,7 +167,7 @@ for rule in (model_selection.tuning_bias, model_selection.refit_one_se):
 # numbers and names only
 OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names"),
-    **named(model_selection, "holdout_size BootstrapSplit WholeSample"),
+    **named(model_selection, "holdout_size BootstrapSplit GroupTimeSeriesSplit WholeSample"),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }
 # functions of numbers

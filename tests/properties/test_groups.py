@@ -49,6 +49,7 @@ from skeval.metrics import (
 )
 from skeval.model_selection import (
     BootstrapSplit,
+    GroupTimeSeriesSplit,
     bootstrap_error,
     bootstrap_score,
     compare_classifiers,
@@ -218,6 +219,9 @@ def take_groups():
         ),
         "BootstrapSplit.split": lambda *data, groups: list(
             BootstrapSplit(3, random_state=0).split(*data, groups)
+        ),
+        "GroupTimeSeriesSplit.split": lambda *data, groups: list(
+            GroupTimeSeriesSplit(3, other_groups=True).split(*data, groups)
         ),
     }
     folds = list(StratifiedKFold(2).split(*data))
@@ -419,6 +423,7 @@ REFUSES = set(fit_all(None)) | {
     "PerturbationResamplingSVC.fit",
     "CV2FeatureSelectionPipeline.fit",
     "BootstrapSplit.split",
+    "GroupTimeSeriesSplit.split",
     "bootstrap_score",
     "new_site_error",
 }

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 from skeval.datasets import make_gaussian_classes
 from skeval.metrics import get_scorer, probability_cost
-from skeval.model_selection import BootstrapSplit, holdout_size
+from skeval.model_selection import BootstrapSplit, GroupTimeSeriesSplit, holdout_size
 
 NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.inf, np.int64(2)]
 NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]
@@ -154,8 +154,12 @@ def test_estimators(family, name, kind):
     assert_value_or_error(function, *SOUND[family], theirs=True)
 
 
-def splits(X=SOUND["supervised"][0], y=SOUND["supervised"][1], **options):
-    return list(BootstrapSplit(**options).split(X, y))
+def splits_of(splitter):
+    @with_options_of(splitter)
+    def splits(**options):
+        return list(splitter(**options).split(*SOUND["supervised"]))
+
+    return splits
 
 
 # Calls without data, by name: the function, and arguments that it takes.
@@ -164,7 +168,10 @@ CALLS = {
     "holdout_size": (holdout_size, {"error": 0.1, "half_width": 0.03}),
     "make_gaussian_classes": (make_gaussian_classes, {"n_samples": 20, "n_features": 3}),
     "get_scorer": (get_scorer, {"name": "f1"}),
-    "BootstrapSplit": (with_options_of(BootstrapSplit)(splits), {"n_splits": 3}),
+    **{
+        splitter.__name__: (splits_of(splitter), {"n_splits": 3})
+        for splitter in (BootstrapSplit, GroupTimeSeriesSplit)
+    },
 }
 
 

@@ -1,0 +1,236 @@
+"""Folds of panels, whose test sets are later periods, on request of other groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.model_selection import TimeSeriesSplit
+
+from skeval.utils._checks import (
+    check_count,
+    check_flag,
+    check_groups,
+    check_same_length,
+    find_missing,
+)
+from skeval.utils._compat import num_samples
+
+
+class GroupTimeSeriesSplit(TimeSeriesSplit):
+    r"""Splitter for panels, which tests on later periods and, on request, on other groups.
+
+    A scikit-learn cross-validator for ``cv=``. A period is a distinct value of `time`, so rows of
+    the same time are never separated. Of :math:`m` sorted periods, the last
+    ``n_splits * test_size`` are tested, `test_size` in each split. With :math:`t_1` the first
+    period of the test set :math:`T`, :math:`g_i` the group of row :math:`i`, the training set is
+
+    .. math:: \{i : t_i + \mathrm{gap} < t_1\} ,
+
+    without the groups :math:`\{g_j : j \in T\}` if ``other_groups=True``. Without `time` and
+    `other_groups` the splits are those of `sklearn.model_selection.TimeSeriesSplit`.
+
+    Parameters
+    ----------
+    n_splits : int, default=5
+        Number of splits, at least 2.
+    time : array-like of shape (n_samples,), str or None, default=None
+        Numbers or dates of the rows, in any order, or the name of a column of `X`. None means the
+        row number. `split` has no argument for it, so it is passed here. Searches within folds pass
+        some of the rows to `split`, so they need the name of a column.
+    max_train_size : int or None, default=None
+        Maximum number of periods in a training set, the latest ones.
+    test_size : int or None, default=None
+        Number of periods in a test set. None means ``m // (n_splits + 1)``.
+    gap : number or timedelta, default=0
+        Time left out before each test set, in units of `time`. Use it if labels or features span
+        some time (purging). Dates need a `datetime.timedelta` or `numpy.timedelta64`.
+    other_groups : bool, default=False
+        Whether to leave the groups of a test set out of its training set. `split` then needs
+        `groups`. Otherwise `groups` are ignored.
+
+    See Also
+    --------
+    cross_val_error : Estimate of the error with these folds.
+    error_interval : Its interval.
+
+    Notes
+    -----
+    No training row follows a test set. An embargo after the test set, as in purged K-fold
+    cross-validation [1]_, therefore has nothing to leave out. Such blocks of time are also
+    discussed in [2]_. For ``cv=TimeSeriesSplit(...)``, all functions with ``groups=`` use this
+    splitter with ``other_groups=True``. They need rows in time order.
+
+    References
+    ----------
+    .. [1] López de Prado, M. (2018). Advances in Financial Machine Learning, chapter 7. Wiley.
+
+    .. [2] Bergmeir, C. and Benítez, J. M. (2012). On the use of cross-validation for time series
+       predictor evaluation. Information Sciences 191, 192-213.
+       https://doi.org/10.1016/j.ins.2011.12.028
+
+    Examples
+    --------
+    Two machines are measured each day. The day before a test set is left out.
+
+    >>> import numpy as np
+    >>> from skeval.model_selection import GroupTimeSeriesSplit
+    >>> days = np.repeat(np.arange("2026-01-01", "2026-01-07", dtype="datetime64[D]"), 2)
+    >>> cv = GroupTimeSeriesSplit(2, time=days, gap=np.timedelta64(1, "D"))
+    >>> for train, test in cv.split(np.zeros((12, 1))):
+    ...     print(train, test)
+    [0 1] [4 5 6 7]
+    [0 1 2 3 4 5] [ 8  9 10 11]
+    """
+
+    # scikit-learn passes groups to this splitter, with metadata routing and without
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        time: ArrayLike | str | None = None,
+        max_train_size: int | None = None,
+        test_size: int | None = None,
+        gap: Any = 0,
+        other_groups: bool = False,
+    ) -> None:
+        for name, value in {"max_train_size": max_train_size, "test_size": test_size}.items():
+            if value is not None:
+                check_count(name, value)
+        check_flag("other_groups", other_groups)
+        n_splits = check_count("n_splits", n_splits, 2)
+        super().__init__(n_splits, max_train_size=max_train_size, test_size=test_size, gap=gap)
+        self.time = time
+        self.other_groups = other_groups
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield the indices of the training and the test samples of each split.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Samples. Only their number matters, and the column `time` if it is a name.
+        y : array-like of shape (n_samples,), default=None
+            Ignored, but for its length.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample, such as the patient, for ``other_groups=True``.
+
+        Yields
+        ------
+        train, test : int ndarray
+            In ascending order.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, `time` or `groups` have missing values, there are too few periods, or
+            a training set is empty.
+        """
+        check_same_length(X=X, y=y, groups=groups)
+        time = read_time(self.time, X)
+        gap = _read_gap(self.gap, time)
+        groups = check_groups(groups, len(time)) if self.other_groups else None
+        if self.other_groups and groups is None:
+            raise ValueError(
+                "groups must be passed to split if other_groups=True, got None. Pass groups= to "
+                "the function that has cv=, in scikit-learn with metadata routing in params=."
+            )
+        # the last periods are tested, as in TimeSeriesSplit
+        periods, period = np.unique(time, return_inverse=True)
+        size = self.test_size or max(1, len(periods) // (self.n_splits + 1))
+        start = len(periods) - self.n_splits * size
+        if start < 1:
+            raise ValueError(
+                f"time must have at least {self.n_splits * size + 1} distinct values for n_splits="
+                f"{self.n_splits} test sets of {size}, got {len(periods)}. Use fewer splits or a "
+                "smaller test_size."
+            )
+        for fold, first in enumerate(range(start, len(periods), size)):
+            # periods that are more than the gap before the test set
+            stop = int(np.sum(periods + gap < periods[first]))
+            oldest = max(0, stop - (self.max_train_size or stop))
+            train = np.flatnonzero((oldest <= period) & (period < stop))
+            test = np.flatnonzero((first <= period) & (period < first + size))
+            if not train.size:
+                raise ValueError(
+                    f"gap must leave periods to train on, got gap={self.gap!r} with {first} "
+                    f"periods before fold {fold}. Use a smaller gap, or fewer or shorter test sets."
+                )
+            # without the groups of the test set
+            if groups is not None:
+                train = train[~np.isin(groups[train], groups[test])]
+            if not train.size:
+                raise ValueError(
+                    f"cv must train on groups outside its test set. All groups before fold {fold} "
+                    "are also tested in it. Use fewer or shorter test sets, or groups that end."
+                )
+            yield train, test
+
+
+def read_time(time: Any, X: Any) -> np.ndarray:
+    """Return the time of each row of `X`, its number for None."""
+    n = num_samples(X)
+    if time is None:
+        return np.arange(n)
+    if isinstance(time, str):
+        if time not in getattr(X, "columns", ()):
+            raise ValueError(
+                f"time must name a column of the data frame X, got {time!r} for X of type "
+                f"{type(X).__name__}. Pass the times themselves if X is no data frame."
+            )
+        time = X[time]
+    values = np.asarray(time)
+    if values.shape != (n,):
+        raise ValueError(
+            f"time must have one value for each of the {n} rows of X, got the shape "
+            f"{values.shape}. Within the folds of a search, name a column of X, since X is then a "
+            "part of the rows."
+        )
+    if values.dtype.kind not in "iufM":
+        raise ValueError(
+            f"time must contain numbers or dates without time zone, got {values.dtype}. Convert "
+            "it by pandas.to_datetime(time, utc=True).to_numpy('datetime64[ns]')."
+        )
+    missing = find_missing(values)
+    if missing.any():
+        raise ValueError(
+            f"time must not have missing values, got {values[missing][0]} at position "
+            f"{missing.argmax()}. Drop these rows, or give them a time."
+        )
+    return values
+
+
+def _read_gap(gap: Any, time: np.ndarray) -> Any:
+    """Return the gap in units of the times. Dates have no number as a unit, except 0."""
+    dated, is_step = time.dtype.kind == "M", isinstance(gap, np.timedelta64 | timedelta)
+    valid = isinstance(gap, Real) and not is_step
+    if dated:
+        if valid and gap == 0:
+            return np.timedelta64(0)
+        # months cannot be added to days
+        unit = time.dtype.str.replace("M8", "m8")
+        valid = is_step and np.can_cast(np.timedelta64(gap).dtype, unit, "same_kind")
+    if not valid or not gap >= 0 * gap:
+        wanted = "timedelta, as in gap=numpy.timedelta64(7, 'D')," if dated else "number"
+        raise ValueError(f"gap must be a {wanted} of at least 0, got {gap!r}.")
+    return np.timedelta64(gap) if dated else gap
+
+
+def check_rows_in_order(splitter: GroupTimeSeriesSplit, X: Any) -> None:
+    """Raise unless the times ascend, since blocks of time and naive forecasts use row numbers."""
+    time = read_time(splitter.time, X)
+    later = np.flatnonzero(time[1:] < time[:-1])
+    if later.size:
+        raise ValueError(
+            "time must ascend with the rows, because intervals in time order use blocks of rows, "
+            f"got {time[later[0] + 1]} after {time[later[0]]}. Sort X, y, groups and time by "
+            "numpy.argsort(time, kind='stable')."
+        )
