@@ -258,7 +258,7 @@ def score_plan(
         by_name = next((score for score in scores if isinstance(score, dict)), {})
         if by_name and not several:
             names = ", ".join(map(repr, by_name))
-            raise TypeError(f"scoring must give one number here, got a dict with {names}.")
+            raise TypeError(f"scoring must return one number here, got a dict with {names}.")
         # mean over the fits of each repetition
         starts = range(0, len(scores), plan.fits_per_draw)
         yield [mean_score(scores[start : start + plan.fits_per_draw]) for start in starts]

@@ -234,8 +234,8 @@ def compare_classifiers(
       bayes - centroid      0.0510 [-0.0074, 0.1094]  P = 0.065
       neighbors - centroid  0.0438 [-0.0026, 0.0902]  P = 0.065
       bayes has the highest score (corrected resampled t, level 5 % for all of 3 pairs). No
-      significant difference from neighbors, centroid; this is not evidence of equality,
-      see the intervals.
+      significant difference from neighbors, centroid; this is not evidence of equality. See
+      the intervals.
     >>> comparison.ranks["centroid"].interval.low
     1.0
     """

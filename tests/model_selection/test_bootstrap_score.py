@@ -275,7 +275,7 @@ def test_the_standard_error_is_of_test_sets_and_of_models(two_classes):
         ({"scoring": []}, ValueError, "scoring must name at least one score"),
         ({"scoring": "aucc"}, ValueError, "scoring"),
         ({"scoring": ["f1", "f1"]}, ValueError, "its own name"),
-        ({"scoring": lambda m, X, y: {"a": 1.0}}, TypeError, "one number by each scorer"),
+        ({"scoring": lambda m, X, y: {"a": 1.0}}, TypeError, "must return one number"),
         (
             {"scoring": "calibration_slope", "estimator": RidgeClassifier()},
             ValueError,

@@ -317,5 +317,5 @@ def test_mean_over_outputs_is_that_of_scikit_learn(numbers):
     assert result.value == pytest.approx(mean_squared_error(y, predicted))
     scorer = make_scorer(r2_score, multioutput="raw_values")
     for function in (score_interval, permutation_test, bootstrap_score):
-        with pytest.raises(TypeError, match="one number by each scorer"):
+        with pytest.raises(TypeError, match="must return one number"):
             function(Ridge(), X, y, scoring={"r2": scorer})
