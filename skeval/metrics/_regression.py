@@ -201,6 +201,12 @@ def winkler_loss(
     >>> round(metric_interval(winkler, y, limits).value, 4)
     3.3333
     """
+    true, pred = _read_limits(y_true, y_pred)
+    return _average(find_winklers(true, pred, confidence_level), sample_weight)
+
+
+def _read_limits(y_true: Any, y_pred: Any) -> tuple[Floats, Floats]:
+    """Return the true values and the limits of their intervals. Raise unless low <= high."""
     true, pred = _read_forecasts(y_true, y_pred, 2)
     if np.any(pred[:, 0] > pred[:, 1]):
         row = int(np.argmax(pred[:, 0] > pred[:, 1]))
@@ -208,7 +214,7 @@ def winkler_loss(
             f"y_pred must have the lower limit in the first column, got {pred[row].tolist()} at "
             f"position {row}."
         )
-    return _average(find_winklers(true, pred, confidence_level), sample_weight)
+    return true, pred
 
 
 def find_covered(y_true: Any, y_pred: Any) -> Floats:
@@ -225,7 +231,7 @@ def interval_coverage(
 
     Limits belong to the interval. The result lies in [0, 1] and should be the nominal coverage.
     """
-    true, pred = _read_forecasts(y_true, y_pred, 2)
+    true, pred = _read_limits(y_true, y_pred)
     return _average(find_covered(true, pred), sample_weight)
 
 

@@ -217,6 +217,13 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 f"scoring must not train models on the samples that it scores, but {part!r} does. "
                 "Pass it to cross_validate or a search with cv=WholeSample()."
             )
+        function, _, larger_is_better = metric_of_scorer(part)
+        row = find_row(function) if is_plain_scorer(part) else None
+        if larger_is_better and row is not None and not row.greater_is_better:
+            raise ValueError(
+                f"scoring must be larger for better models, but {function.__name__} is a loss. "
+                f"Pass make_scorer({function.__name__}, greater_is_better=False)."
+            )
     with naming("scoring"):
         if isinstance(scoring, str):
             return get_scorer(scoring)

@@ -87,8 +87,9 @@ def test_zeros():
 def test_wrong_limits():
     with pytest.raises(ValueError, match=r"\(n_samples, 2\).*\(60,\)"):
         winkler_loss(Y, GUESS)
-    with pytest.raises(ValueError, match="the lower limit in the first column"):
-        winkler_loss(Y, LIMITS[:, ::-1])
+    for metric in (winkler_loss, interval_coverage):
+        with pytest.raises(ValueError, match="the lower limit in the first column"):
+            metric(Y, LIMITS[:, ::-1])
     with pytest.raises(ValueError, match=r"quantiles must lie between 0 and 1"):
         mean_quantile_loss(Y, LIMITS, quantiles=[0, 1])
 

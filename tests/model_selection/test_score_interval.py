@@ -21,6 +21,7 @@ from sklearn.metrics import (
     get_scorer,
     hamming_loss,
     make_scorer,
+    mean_squared_error,
     r2_score,
     roc_auc_score,
 )
@@ -455,3 +456,18 @@ def test_fits_that_fail_are_counted_and_left_out():
     with pytest.warns(UndefinedMetricWarning, match="'accuracy' is undefined for 3 of 15 fits"):
         found = score_interval(FailsWithout(), X, y, scoring="accuracy", **options)
     assert (found.extra.n_undefined, found.extra.n_fits) == (3, 15)
+
+
+@pytest.mark.parametrize("function", [score_interval, permutation_test])
+def test_a_loss_is_refused_as_a_score(function):
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    options = {"random_state": 0}
+    with pytest.raises(ValueError, match="scoring must be larger for better models, but mean_sq"):
+        function(Ridge(), X, X[:, 0], scoring=make_scorer(mean_squared_error), **options)
+    negated = make_scorer(mean_squared_error, greater_is_better=False)
+    found = [
+        function(Ridge(), X, X[:, 0], scoring=scoring, **options)
+        for scoring in (negated, "neg_mean_squared_error")
+    ]
+    values = [getattr(one, "value", getattr(one, "statistic", None)) for one in found]
+    assert values[0] == pytest.approx(values[1])
