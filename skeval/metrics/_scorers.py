@@ -29,7 +29,7 @@ from skeval.metrics._table import (
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
 from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Space, naming
+from skeval.utils._checks import Space, naming, suggest
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import (
     RoutedScorer,
@@ -194,6 +194,9 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
         return make_clustering_scorer(
             row.function, greater_is_better=row.greater_is_better, **metric_kwargs
         )
+    known = signature(row.function).parameters
+    for name in metric_kwargs.keys() - known:
+        raise TypeError(f"{name} is no argument of scoring={scoring!r}{suggest(name, known)}.")
     return make_scorer(
         row.function,
         greater_is_better=row.greater_is_better,

@@ -166,7 +166,8 @@ def compare_scores(
     on the data sets. The interval inverts Wilcoxon's test, at Bonferroni's level for all pairs.
     With few data sets no finite interval has this level, and its limits are infinite. Wilcoxon's
     test leaves out data sets with equal scores of the pair, but the interval includes them. It may
-    therefore contain 0 although the test rejects. The effect size is the matched-pairs
+    therefore contain 0 although the test rejects. The P-value of "nemenyi" is of mean ranks, and
+    the interval may exclude 0 although it does not reject. The effect size is the matched-pairs
     rank-biserial correlation.
 
     Tests by mean ranks depend on all other classifiers [2]_, and fail if scores have different

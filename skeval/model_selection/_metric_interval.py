@@ -34,7 +34,7 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics import _table, error_norm, get_scorer, get_scorer_names
-from skeval.metrics._regression import mean_quantile_loss, winkler_loss
+from skeval.metrics._regression import interval_coverage, mean_quantile_loss, winkler_loss
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import find_sums
 from skeval.model_selection._subgroups import (
@@ -746,7 +746,8 @@ def naming_cause(
     except (TypeError, ValueError) as error:
         hint, row = "", _table.find_row(_table.unwrap(metric)[0])
         few_values = pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
-        if true.ndim == 1 and pred.shape[1:] == (2,):
+        of_limits = row is not None and row.function in (winkler_loss, interval_coverage)
+        if true.ndim == 1 and pred.shape[1:] == (2,) and not of_limits:
             wanted = f"that of the second, {name}[:, 1]"
             if row is not None and row.from_table is not None:
                 wanted = f"the labels, classes[{name}.argmax(axis=1)]"

@@ -591,6 +591,9 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
         [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]
     )
     scores = (1.0 if scoring == "accuracy" else 0.0) - (sums[:, tested] / tests[0][tested]).T
+    # the mean of the scores is the weighted mean
+    weight = predictions[0].weight[tested]
+    scores *= (weight / weight.mean())[:, None]
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         return Comparison(
             names=tuple(reports),

@@ -215,6 +215,8 @@ def test_bad_names():
         get_scorer("nonsense")
     with pytest.raises(ValueError, match="needs the argument cost_matrix"):
         get_scorer("neg_cost_sensitive_error")
+    with pytest.raises(TypeError, match=r"^confidence_leve is no argument .*'confidence_level'"):
+        get_scorer("neg_winkler_loss", confidence_leve=0.9)
     with pytest.raises(ValueError, match=r"scoring='f1' has fixed arguments"):
         get_scorer(scoring="f1", beta=2)
     scorer = make_scorer(silhouette_score)

@@ -57,6 +57,17 @@ def test_the_comparison_of_test_sets_has_the_weights_of_the_estimates(data):
     assert found.comparison["b", "a"].value == pytest.approx(40 / 140, abs=0.01)
 
 
+def test_the_comparison_in_time_has_the_weights_of_the_estimates():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y, weight = X[:, 0] + rng.normal(size=120), rng.uniform(0.1, 3, 120)
+    options = {"cv": TimeSeriesSplit(4), "sample_weight": weight, "random_state": 0}
+    found = skeval.evaluate({"ridge": Ridge(), "mean": DummyRegressor()}, X, y, **options)
+    assert found.comparison.method == "time_blocks"
+    expected = [-report.answer.value for report in found.values()]
+    assert found.comparison.values == pytest.approx(expected)
+
+
 class Fails(GaussianNB):
     """A classifier whose fit fails unless a sample is in the training set."""
 
