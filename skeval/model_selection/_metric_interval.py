@@ -310,6 +310,9 @@ def metric_interval(
         root = _checks.root_seed(random_state)
 
         def measure_some(rows: NDArray[np.intp]) -> Estimate:
+            if len(rows) < 2:
+                got = f"got one at position {rows[0]}. Merge it with another subgroup."
+                raise ValueError(f"by must give each subgroup and the rest two samples, {got}")
             seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
             return _estimate_metric(function, data.select(rows), settings, seed)
 

@@ -385,6 +385,9 @@ def test_several_metrics_give_one_estimate_for_each():
     by = np.arange(len(y)) % 2
     parts = metric_interval({"mine": "f1_macro"}, y, p, by=by)["mine"]
     assert parts[1].value == metric_interval("f1_macro", y, p, by=by)[1].value
+    alone = np.where(np.arange(len(y)) == 7, "alone", "other")
+    with pytest.raises(ValueError, match=r"by must give each subgroup.* position 7"):
+        metric_interval("accuracy", y, p, by=alone)
     again = pickle.loads(pickle.dumps(parts))
     assert str(again) == str(parts)
     assert again.less_the_rest[0].value == parts[0].value - parts[1].value
