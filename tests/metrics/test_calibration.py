@@ -121,7 +121,12 @@ def test_several_classes():
         ([0, 1], [0.1, 0.2], {"labels": [0, 1]}, "labels must be None"),
         ([0, 1], np.full((2, 3), 1 / 3), {}, "each of the 3 columns .* got .0, 1. from y_true"),
         ([0, 1], np.full((2, 3), 1 / 3), {"labels": [0, 1, 1]}, "columns of y_proba once"),
-        ([0, 3], np.full((2, 3), 1 / 3), {"labels": [0, 1, 2]}, "y_true must contain only the la"),
+        (
+            [0, 3],
+            np.full((2, 3), 1 / 3),
+            {"labels": [0, 1, 2]},
+            r"y_true must contain only the labels \[0, 1, 2\], got others",
+        ),
         ([0, 1], np.full((2, 2), 0.5), {"pos_label": 2}, "pos_label must be one of"),
         ([0, 1], [0.1, 0.2, 0.3], {}, "must have the same length, got 2 and 3"),
     ],

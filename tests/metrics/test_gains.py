@@ -47,6 +47,17 @@ def sample(n=200, seed=0):
     return y, np.round(rng.normal(size=n) + 1.5 * y, 1)
 
 
+@pytest.mark.parametrize("metric", AT_K)
+def test_the_standard_error_is_that_of_the_bootstrap(metric):
+    """Resamples move the threshold, too."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 3000)
+    score, at = y + 1.2 * rng.normal(size=3000), partial(metric, k=0.3)
+    rows = rng.integers(0, 3000, (400, 3000))
+    replicates = [at(y[row], score[row]) for row in rows]
+    assert metric_interval(at, y, score).standard_error == pytest.approx(np.std(replicates), 0.15)
+
+
 @pytest.mark.parametrize("metric", [*AT_K, ks_statistic])
 def test_weights_order_and_monotone_functions(metric):
     y, score = sample()
