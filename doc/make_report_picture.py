@@ -1,7 +1,6 @@
-"""Make the pictures of the README and of the first page.
+"""Make the picture of a report for the README and the first page of the documentation.
 
-``python doc/make_report_picture.py`` takes a minute and needs the extra `report`, and Chromium for
-the pictures of reports; ``--claim`` draws only the figure of the README.
+``python doc/make_report_picture.py`` takes a minute, and needs the extra `report` and Chromium.
 """
 
 import shutil
@@ -10,11 +9,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import PercentFormatter
 from PIL import Image
-from sklearn.datasets import load_diabetes
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
@@ -23,19 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import skeval
 
-PICTURE = Path(__file__).parent / "_static" / "report.png"
-LANDING = PICTURE.with_name("landing.png")
-CLAIM = PICTURE.with_name("claim.png")
-
-
-def diabetes_and_noise() -> tuple[np.ndarray, np.ndarray]:
-    """Return 100 patients, ten measurements among 990 columns of noise, and fast progression."""
-    rng = np.random.default_rng(0)
-    X, y = load_diabetes(return_X_y=True)
-    chosen = rng.choice(len(y), 100, replace=False)
-    measured = X[chosen] / X[chosen].std(axis=0)
-    fast = np.where(y[chosen] > np.median(y), "fast", "slow")
-    return np.hstack([measured, rng.normal(size=(100, 990))]), fast
+PICTURE = Path(__file__).parent / "_static" / "landing.png"
 
 
 def select_and_separate() -> Pipeline:
@@ -62,40 +46,10 @@ def noise() -> tuple[np.ndarray, np.ndarray]:
     return np.random.default_rng(1).normal(size=(62, 2000)), np.arange(62) % 2
 
 
-def draw_claim(report: skeval.Report, path: Path) -> None:
-    """Draw the accuracy with features selected on all samples beside the honest estimate."""
-    claimed = 1 - report.selection_bias.extra.cv1_error
-    error, interval = report.answer.value, report.answer.interval
-    low, high = interval.low, interval.high
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
-    titles = (
-        f"claimed: {100 * claimed:.0f} % accuracy\n(features selected on all samples)",
-        f"{100 * error:.1f} % error, 95 % CI {100 * low:.0f} to {100 * high:.0f} %:\n"
-        "no evidence that it beats chance",
-    )
-    for ax, title in zip(axes, titles, strict=True):
-        ax.axhline(0.5, color="0.5", linestyle="--", linewidth=1)
-        ax.set(title=title, xlim=(-1, 1), ylim=(0, 0.8), xticks=[])
-        ax.spines[["top", "right", "bottom"]].set_visible(False)
-    axes[0].plot(0, 1 - claimed, "o", color="#c0392b", markersize=12)
-    axes[0].annotate("always predicting one class", (-0.95, 0.52), color="0.35")
-    axes[1].plot([0, 0], [low, high], color="#1f5f8b", linewidth=4, solid_capstyle="round")
-    axes[1].plot(0, error, "o", color="#1f5f8b", markersize=12)
-    axes[0].set_ylabel("error on new samples")
-    axes[0].yaxis.set_major_formatter(PercentFormatter(1))
-    figure.savefig(path, dpi=120)
-    plt.close(figure)
-
-
 def main() -> None:
-    """Evaluate noise and some patients, and draw the pictures."""
+    """Evaluate noise, and take the picture."""
     report = skeval.evaluate(select_and_separate(), *noise(), random_state=0)
-    draw_claim(report, CLAIM)
-    if "--claim" in sys.argv:
-        return
-    take_picture(report, LANDING, 710)
-    patients = skeval.evaluate(select_and_separate(), *diabetes_and_noise(), random_state=0)
-    take_picture(patients, PICTURE, 1110)
+    take_picture(report, PICTURE, 710)
 
 
 if __name__ == "__main__":

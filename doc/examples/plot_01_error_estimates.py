@@ -2,11 +2,12 @@
 How large is the error?
 =======================
 
-Seven estimates of the error of one classifier on a small data set. Which of them can be reported?
+There are many ways to estimate the error of a classifier. This example compares seven of them on a
+small data set. Which of them can be reported?
 """
 
 # %%
-# Sixty patients of the breast-cancer data are the study. The other 509 patients are enough to
+# The study has sixty patients of the breast-cancer data. The other 509 patients are enough to
 # measure the true error of the classifier, which is not possible in a real study.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,14 +27,14 @@ print(report)
 
 # %%
 # A fully grown tree misclassifies no training sample, so its *resubstitution* error is 0 and
-# uninformative. The *out-of-bag* estimate trains on 63 % of the distinct samples and is
-# pessimistic; *.632* averages it with the uninformative 0; *.632+* gives the 0 less weight the more
-# the classifier overfits.
+# uninformative. For the *out-of-bag* estimate, models are trained on only 63 % of the distinct
+# samples, so it is too high. *.632* is an average of it and the uninformative 0. *.632+* gives the
+# 0 less weight if the classifier overfits.
 print(report[".632+"])
 
 # %%
-# A single study shows one value of each estimate. Twenty-five studies with other patients show
-# their bias and variance: each estimate is compared with the true error of the same tree on the
+# A single study shows one value of each estimate. Twenty-five studies with other patients show the
+# bias and the variance. Each estimate is compared with the true error of the same tree on the
 # patients outside its study.
 names = ["resubstitution", "cross-validation", "oob", ".632", ".632+"]
 deviations = []
@@ -50,8 +51,9 @@ for name, mean, sd in zip(names, deviations.mean(axis=0), deviations.std(axis=0)
     print(f"{name:17s} bias {mean:+.3f}  spread {sd:.3f}")
 
 # %%
-# Left: the report of the first study. Right: estimate minus true error in twenty-five studies, with
-# the mean as a bar; 0 is unbiased.
+# The left panel shows the report of the first study. The right panel shows the difference between
+# estimate and true error in twenty-five studies, and its mean as a bar. An unbiased estimate has a
+# mean of 0.
 fig, (left, right) = plt.subplots(
     1, 2, figsize=(9.5, 3.6), layout="constrained", width_ratios=[3, 2]
 )

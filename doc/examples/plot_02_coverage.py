@@ -2,14 +2,14 @@
 How often do intervals cover the error?
 =======================================
 
-Samples were drawn from populations in which the true error of any model can be computed, and all
-methods of `error_interval` were applied. A good method lies on the dashed line, and far to the
-left.
+Samples were drawn from populations in which the true error of any model can be computed. All
+methods of `error_interval` were applied to them. A good method has the nominal coverage (dashed
+line) and short intervals (on the left).
 """
 
 # %%
-# The file was written by ``benchmarks/coverage_intervals.py``; each row is a method in a cell: a
-# population, a learner and a number of samples.
+# The file was written by ``benchmarks/coverage_intervals.py``. Each row is for a method and a cell,
+# that is, a population, a learner and a number of samples.
 import csv
 from collections import defaultdict
 from pathlib import Path
@@ -24,8 +24,8 @@ cells = {(row["population"], row["learner"], row["n"]) for row in rows}
 print(f"{len(rows)} rows of {len(cells)} cells; {rows[0]['versions']}, seed {rows[0]['seed']}")
 
 # %%
-# All methods in the cells in which every method was run: mean coverage, and its range. Widths are
-# relative to Wilson's interval on one cross-validation, "cv_wald".
+# The first figure shows the mean coverage of each method, and its range, over the cells in which
+# every method was run. Widths are relative to Wilson's interval on one cross-validation, "cv_wald".
 methods = list(dict.fromkeys(row["method"] for row in rows))
 by_cell = defaultdict(dict)
 for row in rows:
@@ -46,8 +46,8 @@ fig.legend(loc="outside right upper", fontsize="small")
 plt.show()
 
 # %%
-# The default and Wilson's interval on one cross-validation, with one point per cell of 400 samples;
-# hollow points are cells that were not used to choose the default.
+# The next figure compares the default with Wilson's interval on one cross-validation. Each point is
+# a cell with 400 data sets. Hollow points are cells that were not used to choose the default.
 sizes = sorted({int(row["n"]) for row in rows if row["sets"] == "400"})
 fig, axes = plt.subplots(
     1, len(sizes), sharey=True, figsize=(4 * len(sizes), 4), layout="constrained"
@@ -70,8 +70,8 @@ axes[0].legend(fontsize="small")
 plt.show()
 
 # %%
-# Harder cells, with the present default: one panel per method, one point per cell. The data are in
-# ``benchmarks/results/methods.csv``, from the same script.
+# The last figure shows harder cells, with one panel for each method and one point for each cell.
+# The data are in ``benchmarks/results/methods.csv``, from the same script.
 with path.with_name("methods.csv").open(newline="") as file:
     rows = list(csv.DictReader(file))
 methods = list(dict.fromkeys(row["method"] for row in rows))

@@ -2,14 +2,14 @@
 What is wrong with these textbook tables?
 =========================================
 
-Three data sets that textbooks and packages use for exercises. Each has a property that makes a
-cross-validated error useless, and the first sentence of each report states it.
+Textbooks and packages use these three data sets for exercises. Each has a property that makes a
+cross-validated error useless. The first sentence of the report names this property.
 """
 
 # %%
 # A feature that gives the answer away
 # ------------------------------------
-# Greene's mode choice data: 210 travelers chose between plane, train, bus and car. Who took the
+# In Greene's mode choice data, 210 travelers chose between plane, train, bus and car. Who took the
 # plane? A tree of depth 4 makes no error.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,8 +32,8 @@ print(choice_before.verdict)
 
 # %%
 # The terminal waiting time ``ttme`` is 64 or 69 minutes for all who did not fly, and takes other
-# values for all who did. The remedy is to remove it. Nothing else in the table predicts a flight
-# well:
+# values for all who did. The remedy is to remove this feature. The other features do not predict a
+# flight well.
 print(air.groupby(flew)["ttme"].unique().to_dict())
 choice_after = skeval.evaluate(tree, air[features].drop(columns="ttme"), flew, random_state=0)
 print(choice_after.verdict)
@@ -41,8 +41,9 @@ print(choice_after.verdict)
 # %%
 # Persons who repeat
 # ------------------
-# The RAND health insurance experiment: number of doctor visits, one row per person and year. No
-# column identifies the person, but the rows of a person follow each other and are equal.
+# The target in the RAND health insurance experiment is the number of doctor visits, with one row
+# per person and year. No column identifies the person, but the rows of a person follow each other
+# and are equal.
 rand = sm.datasets.randhie.load_pandas().data.iloc[:3000]
 X, visits = rand.drop(columns="mdvis"), rand["mdvis"]
 visits_before = skeval.evaluate(Ridge(), X, visits, random_state=0)
@@ -50,7 +51,7 @@ print(visits_before.verdict)
 
 # %%
 # The remedy is to pass the persons as groups. Characteristics that do not change over the years
-# identify them; family members may share these characteristics.
+# identify a person, or members of a family who share them.
 person = X[["lncoins", "idp", "lpi", "fmde", "physlm", "disea"]].astype(str).agg("|".join, axis=1)
 visits_after = skeval.evaluate(Ridge(), X, visits, groups=person, random_state=0)
 print(visits_after.verdict)
@@ -58,8 +59,8 @@ print(visits_after.verdict)
 # %%
 # A year as a feature
 # -------------------
-# World consumption of copper, 25 years. The year is one of the features, and random folds predict
-# each year from the years before and after it.
+# The target is the world consumption of copper in 25 years. The year is one of the features, and
+# with random folds each year is predicted from the years before and after it.
 copper = sm.datasets.copper.load_pandas().data
 X, consumption = copper.drop(columns="WORLDCONSUMPTION"), copper["WORLDCONSUMPTION"]
 model = make_pipeline(StandardScaler(), Ridge())
@@ -67,16 +68,16 @@ copper_before = skeval.evaluate(model, X, consumption, random_state=0)
 print(copper_before.verdict)
 
 # %%
-# The remedy is to drop the year and to test later years only. Predicting last year's value is then
-# the baseline.
+# The remedy is to drop the year, and to test only on later years. The baseline is then the value of
+# the year before.
 copper_after = skeval.evaluate(
     model, X.drop(columns="TIME"), consumption, cv=TimeSeriesSplit(5), random_state=0
 )
 print(copper_after.verdict)
 
 # %%
-# The three errors before (orange) and after the remedy (blue), relative to the baseline. The last
-# one has no interval: neighboring years are too similar.
+# The figure shows the three errors before (orange) and after the remedy (blue), relative to the
+# baseline. The last one has no interval, because neighboring years are too similar.
 reports = {
     "plane or not": (choice_before, choice_after),
     "doctor visits": (visits_before, visits_after),

@@ -2,15 +2,14 @@
 Did feature selection leak?
 ===========================
 
-Features that were selected on all samples depend on the labels of the test folds. On pure noise
-this makes chance look like a discovery; on real data it hides how much of the accuracy is due to
-the leak.
+Features that were selected on all samples depend on the labels of the test folds. On pure noise,
+the error is then far below chance. On real data, part of the accuracy is due to this leak.
 """
 
 # %%
-# Two data sets of 60 samples with 1,000 features: noise, and diabetes patients (does the disease
-# progress faster than in the median patient?) whose ten measurements are hidden among 990 columns
-# of noise.
+# There are two data sets of 60 samples with 1,000 features. The first is noise. The second has
+# diabetes patients, with ten measurements among 990 columns of noise. Does the disease progress
+# faster than in the median patient?
 import warnings
 
 import matplotlib.pyplot as plt
@@ -38,8 +37,8 @@ data = {
 }
 
 # %%
-# CV1 selects once, on all samples; CV2 selects again in every training part. Both use the same
-# folds.
+# CV1 selects features once, on all samples. CV2 selects them again in every training fold. Both use
+# the same folds.
 results = {}
 for name, X in data.items():
     with warnings.catch_warnings():
@@ -50,16 +49,16 @@ for name, X in data.items():
     print(name, results[name], sep="\n", end="\n\n")
 
 # %%
-# :class:`~skeval.feature_selection.CV2FeatureSelectionPipeline` runs the selection rounds in
-# ``fit`` and keeps the selected features of each.
+# :class:`~skeval.feature_selection.CV2FeatureSelectionPipeline` repeats the selection in the folds
+# of a cross-validation during ``fit``, and keeps the selected features of each fold.
 rule = CV2FeatureSelectionPipeline(SelectKBest(k=20), SVC(kernel="linear"), random_state=0)
 rule.fit(data["diabetes"], y)
 print(rule.stability_)
 
 # %%
-# Errors of CV1 and CV2 on noise and on the patients, and how often the columns were selected. The
-# ten measurements have names, x10 and above are noise: a high selection frequency alone is not
-# evidence.
+# The figure shows the errors of CV1 and CV2 on noise and on the patients, and how often the columns
+# were selected. The columns with names are measurements, and x10 and above are noise. Some noise is
+# selected often, so a high selection frequency alone is not evidence.
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, (name, result) in zip(axes, results.items(), strict=False):
     SelectionBiasDisplay.from_result(result, ax=ax)

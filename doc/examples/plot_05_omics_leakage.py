@@ -2,8 +2,8 @@
 Is 92 % accuracy on 60 microarrays real?
 ========================================
 
-A simulated gene-expression study: 30 patients with two arrays each, 2,000 genes, and no difference
-between the classes. Two common mistakes make it look like a discovery.
+This simulated gene-expression study has 30 patients with two arrays each, 2,000 genes, and no
+difference between the classes. Two common mistakes make it look like a discovery.
 """
 
 # %%
@@ -25,19 +25,19 @@ select, svm = SelectKBest(k=50), SVC(kernel="linear")
 model = make_pipeline(select, svm)
 
 # %%
-# *Mistake 1*: the 50 genes are selected on all arrays, before the cross-validation.
+# The first mistake is to select the 50 genes on all arrays, before the cross-validation.
 selected = select.fit_transform(genes, relapse)
 folds = StratifiedKFold(10, shuffle=True, random_state=0)
 print(f"accuracy {cross_val_score(svm, selected, relapse, cv=folds).mean():.2f}")
 
 # %%
-# *Mistake 2*: the selection is repeated in every fold, but the two arrays of a patient fall on both
-# sides of the split.
+# The second mistake is to ignore the patients. The selection is now repeated in every fold, but one
+# array of a patient may be in the training set and the other in the test set.
 print(f"accuracy {cross_val_score(model, genes, relapse, cv=folds).mean():.2f}")
 
 # %%
-# The report names the second mistake in its first sentence. The table has no patient column; the
-# check finds pairs of arrays that are closer to each other than chance explains.
+# The report names the second mistake in its first sentence. The table has no patient column. The
+# check finds pairs of arrays that are closer to each other than chance would produce.
 before = skeval.evaluate(model, genes, relapse, random_state=0)
 print(before.verdict)
 
@@ -47,7 +47,7 @@ after = skeval.evaluate(model, genes, relapse, groups=patient, random_state=0)
 print(after.verdict)
 
 # %%
-# The error with its interval after each step; 50 % is chance.
+# The figure shows the error with its interval after each step. An error of 50 % is chance.
 first = skeval.error_interval(svm, selected, relapse, random_state=0)
 steps = {
     "genes selected beforehand": first,

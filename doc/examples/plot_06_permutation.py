@@ -2,12 +2,13 @@
 Is the score better than chance?
 ================================
 
-Shuffle the labels and run the *whole* procedure again. Steps outside the procedure are not tested.
+A permutation test shuffles the labels and runs the *whole* procedure again. Steps outside the
+procedure are not tested.
 """
 
 # %%
-# The first 30 wines of two classes, with 13 measurements and 300 columns of noise; the ten best
-# columns are selected.
+# The data are the first 30 wines of two classes, with 13 measurements and 300 columns of noise. The
+# ten best columns are selected.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
@@ -31,16 +32,16 @@ inside = permutation_test(procedure, measured, y, cv=5, n_permutations=100, rand
 print(inside)
 
 # %%
-# The same test on noise only: once with the selection inside, once on columns that were selected
-# beforehand on all labels.
+# The same test is run on noise only, once with the selection inside, and once with columns that
+# were selected beforehand using all labels.
 nothing = permutation_test(procedure, noise, y, cv=5, n_permutations=100, random_state=0)
 picked = SelectKBest(k=10).fit_transform(noise, y)
 leaked = permutation_test(SVC(kernel="linear"), picked, y, cv=5, n_permutations=100, random_state=0)
 print(f"noise, selection inside: P = {nothing.pvalue:.3f}, beforehand: P = {leaked.pvalue:.3f}")
 
 # %%
-# The third panel shows the mistake: these columns are noise, and the test is correct, but the
-# columns were selected with the labels.
+# The third panel shows the mistake. The test is significant although the columns are noise, because
+# they were selected using the labels.
 titles = {
     "wine and noise,\nselection inside": inside,
     "noise,\nselection inside": nothing,

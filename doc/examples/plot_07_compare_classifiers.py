@@ -7,7 +7,8 @@ usual t-test over folds answers none of these questions.
 """
 
 # %%
-# A linear discriminant and naive Bayes on the breast-cancer data, on the same 25 splits.
+# A linear discriminant and naive Bayes are compared on the breast-cancer data, on the same 25
+# splits.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import t, ttest_rel
@@ -25,7 +26,7 @@ corrected = compare_classifiers(two, X, y, cv=splits)
 print(corrected)
 
 # %%
-# The other methods pool one held-out prediction per sample: McNemar's test counts the samples that
+# The other methods use one held-out prediction per sample. McNemar's test counts the samples that
 # only one classifier predicts correctly, and the bootstrap resamples the samples.
 others = {
     method: compare_classifiers(two, X, y, method=method, random_state=0)

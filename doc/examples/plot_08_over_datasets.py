@@ -2,12 +2,12 @@
 Which of many classifiers is best on many data sets?
 ====================================================
 
-Twenty classifiers on thirty data sets: which of them differ, by how much, and how certain is it?
+Twenty classifiers were evaluated on thirty data sets. Which of them differ, and by how much?
 """
 
 # %%
-# The scores are simulated, so the true differences are known: each data set has its own level, and
-# the classifiers differ by up to 0.06.
+# The scores are simulated, so the true differences are known. The classifiers differ by up to 0.06,
+# and some data sets are harder than others.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -24,12 +24,12 @@ print(comparison.extra.reason)
 print(comparison.conclusion)
 
 # %%
-# Mean ranks, the best on the left. A bar joins classifiers without significant differences; this is
-# not evidence that they are equal.
+# The diagram shows the mean ranks, with the best classifier on the left. A bar joins classifiers
+# without significant differences, which is not evidence that they are equal.
 CriticalDifferenceDisplay.from_result(comparison)
 plt.show()
 
 # %%
-# Size of the differences for the first four: the median of the averages of two data sets, with
-# simultaneous intervals.
+# The next figure shows the size of the differences for the first four classifiers, with
+# simultaneous intervals. The estimate is the median of the averages of two data sets.
 print(compare_scores(frame[names[:4]], over="datasets", random_state=0))

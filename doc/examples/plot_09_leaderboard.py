@@ -7,8 +7,8 @@ much of the ranking would another set of questions confirm?
 """
 
 # %%
-# Answers are simulated: questions differ in difficulty, tasks favor some models, and the true
-# abilities are known. The scores are 1 for a correct answer.
+# The answers are simulated, so the true abilities are known. Questions differ in difficulty, and
+# some models are better at some tasks. The score is 1 for a correct answer.
 import numpy as np
 
 from skeval.model_selection import compare_scores
@@ -24,9 +24,9 @@ correct = (rng.random((n_models, n_items)) < 1 / (1 + np.exp(-logit))).astype(fl
 scores = {f"model {chr(65 + k)}": correct[k] for k in range(n_models)}
 
 # %%
-# Ranks with simultaneous 95 % confidence intervals: every true rank lies in its interval in 95 % of
-# question sets. The intervals account for the common difficulty of a question, because all models
-# answer the same ones.
+# The figure shows ranks with simultaneous 95 % confidence intervals. In 95 % of question sets,
+# every true rank lies in its interval. The intervals account for the difficulty of the questions,
+# because all models answer the same ones.
 result = compare_scores(scores, over="items", random_state=0)
 print(result)
 
@@ -39,7 +39,7 @@ for name, comparison in {"items": result, "tasks": by_task}.items():
     print(f"{name}: rank intervals span {np.mean(widths):.1f} ranks on average")
 
 # %%
-# Each cell is the difference of two models with its simultaneous interval; in pale cells, the
+# Each cell is the difference between two models with its simultaneous interval. In pale cells, the
 # interval contains 0. The tied models do not differ significantly from each other.
 print(result.tied)
 result.plot()

@@ -2,12 +2,12 @@
 How certain is the error of an SVM?
 ===================================
 
-Cross-validation gives a number without an interval. Refitting with random sample weights gives one,
-and shows why the weights must be used in the cross-validation and not only in the training.
+Cross-validation gives a number without an interval. Refits with random sample weights give an
+interval. The weights must be used in the cross-validation, and not only in the training.
 """
 
 # %%
-# Eighty patients are the study; the other 489 measure the true error.
+# The study has eighty patients. The other 489 patients are used to measure the true error.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -28,8 +28,9 @@ print(result)
 print(result.confidence_interval(0.9, method="symmetric"))
 
 # %%
-# The published statistic perturbs the *training* error. With 30 features and 80 samples the SVM
-# makes almost no training errors, whatever the weights; the interval collapses, with a warning.
+# The published statistic perturbs the *training* error. With 30 features and 80 samples, the SVM
+# makes almost no training errors with any weights, so the interval is far too short. A warning
+# reports this.
 import warnings  # noqa: E402
 
 with warnings.catch_warnings(record=True) as caught:
@@ -40,7 +41,8 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 
 # %%
-# Both distributions of the deviation ``W* / sqrt(n)`` around the cross-validated error.
+# The figure shows both distributions of the deviation ``W* / sqrt(n)`` around the cross-validated
+# error.
 truth = holdout_error(y_rest, svm.fit(X_study, y_study).predict(X_rest)).value
 fig, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 5.6), layout="constrained")
 for ax, one in zip(axes, (result, published), strict=True):

@@ -2,11 +2,12 @@
 How certain is my metric?
 =========================
 
-A test set of 60 gives an AUC of 0.98 and an F of 0.93. How much would they vary on other test sets?
+On a test set of 60 samples, the AUC is 0.98 and the F1 score is 0.93. How much would they vary
+between test sets?
 """
 
 # %%
-# A classifier, fitted once, and a small test set of the breast-cancer data.
+# A classifier is fitted once, and tested on a small test set of the breast-cancer data.
 from functools import partial
 
 import matplotlib.pyplot as plt
@@ -37,7 +38,7 @@ auc = metric_interval(roc_auc_score, y_test, score, random_state=0)
 print(auc)
 
 # %%
-# Any function ``metric(y_true, y_pred)`` is supported; ``partial`` sets its arguments.
+# Any function ``metric(y_true, y_pred)`` is supported. Use ``partial`` to set its other arguments.
 cases = {
     "accuracy": (accuracy_score, labels),
     "F1": (f1_score, labels),

@@ -2,14 +2,14 @@
 How certain are ROC, precision-recall and decision curves?
 ==========================================================
 
-A curve from a hundred samples varies from sample to sample. How far may the curve of unlimited data
+A curve from a hundred patients would look different with other patients. How far may the true curve
 be from it?
 """
 
 # %%
-# Logistic regression on three features of 100 patients of the breast-cancer data, cross-validated
-# five times; malignant is positive. Each patient is scored by models that were trained without
-# them.
+# The model is a logistic regression on three features of 100 patients of the breast-cancer data.
+# Malignant is positive. Each patient is scored five times, by models that were trained without this
+# patient.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -35,7 +35,7 @@ results = cross_validate(
 )
 
 # %%
-# The darker band covers the curve at each point separately, the lighter one the whole curve. The
+# The darker band is for each point separately, and the lighter band is for the whole curve. The
 # bands have a width even without errors, because a hundred patients do not exclude them.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
 for display, ax in zip((RocCurveDisplay, PrecisionRecallDisplay), axes, strict=True):
@@ -52,9 +52,9 @@ proba, other = (
 print(net_benefit(y, proba, thresholds=[0.1, 0.2, 0.5]))
 
 # %%
-# Left: the model compared with operating on everybody and on nobody. Right: compared with naive
-# Bayes on the same features. Where the band of the difference includes 0, neither model is
-# significantly better.
+# The left panel compares the model with operating on everybody and on nobody. The right panel
+# compares it with naive Bayes on the same features. Where the band of the difference includes 0,
+# neither model is significantly better.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 NetBenefitDisplay.from_predictions(y, proba, name="logistic", ax=left)
 NetBenefitDisplay.from_predictions(

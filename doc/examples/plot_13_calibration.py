@@ -2,13 +2,13 @@
 Are the probabilities calibrated?
 =================================
 
-Naive Bayes counts correlated features several times and is overconfident. The curve shows this; the
-intervals and the band show which deviations exceed chance.
+Naive Bayes counts correlated features several times, so its probabilities are too extreme. The
+curve shows this. The intervals and the band show which deviations exceed chance.
 """
 
 # %%
-# Out-of-fold probabilities on the breast-cancer data, without and with isotonic recalibration
-# within each training part. Malignant is positive.
+# The example uses out-of-fold probabilities on the breast-cancer data, without and with isotonic
+# recalibration within each training fold. Malignant is positive.
 import matplotlib.pyplot as plt
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
@@ -39,15 +39,15 @@ for ax, (name, p) in zip(axes, predicted.items(), strict=True):
     print(name, display.curve, sep="\n")
 
 # %%
-# The calibration error in one number. It is never 0, because chance causes deviations, too: "if
-# calibrated" is their expected size. The value of naive Bayes and the lower limit of its interval
-# are far above it.
+# The expected calibration error is a single number. It is never 0, because chance causes
+# deviations, too. Their expected size is "if calibrated". The value of naive Bayes and the lower
+# limit of its interval are far above it.
 for name, p in predicted.items():
     print(name, expected_calibration_error(y, p), sep="\n")
 
 # %%
-# Decomposition of the Brier score: recalibration reduces miscalibration and hardly changes the
-# order of the samples, which determines discrimination.
+# The last table decomposes the Brier score. Recalibration reduces miscalibration. It hardly changes
+# the order of the samples, and therefore the discrimination.
 for name, p in predicted.items():
     print(name, score_decomposition(y, p), sep="\n")
 plt.show()

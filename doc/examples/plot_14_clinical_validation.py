@@ -1,14 +1,14 @@
 """
-Will this risk model hold in new patients?
-==========================================
+How well will this risk model do in new patients?
+=================================================
 
 A risk model performs better on the patients it was developed on than on new patients. The bootstrap
 repeats the development and estimates this optimism.
 """
 
 # %%
-# A small development sample: 120 tumors, six measurements, and a logistic regression almost without
-# penalty. Malignant is the event.
+# The development sample is small, with 120 tumors and six measurements. The model is a logistic
+# regression almost without penalty, and malignant is the event.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -25,8 +25,9 @@ X, y = X[np.ix_(chosen, columns)], 1 - y[chosen]
 model = make_pipeline(StandardScaler(), LogisticRegression(C=100, max_iter=1000))
 
 # %%
-# Discrimination and calibration, corrected for optimism. A slope below 1 means that the
-# probabilities are too extreme for new patients; multiplying the log-odds by it would shrink them.
+# The table shows discrimination and calibration, corrected for optimism. A slope below 1 means that
+# the probabilities are too extreme for new patients. To shrink them, multiply the log-odds by the
+# slope.
 scoring = ["roc_auc", "calibration_slope", "calibration_intercept", "neg_brier_score"]
 results = bootstrap_score(model, X, y, scoring=scoring, method="optimism", random_state=0)
 print(results)
@@ -36,7 +37,7 @@ for name, result in results.items():
     )
 
 # %%
-# The AUC by the other bootstraps, from the same resamples.
+# The last table shows the AUC estimated by the other bootstrap methods, from the same resamples.
 others = [
     bootstrap_score(model, X, y, scoring="roc_auc", method=method, random_state=0)
     for method in ("oob", ".632", ".632+")

@@ -2,12 +2,13 @@
 Which classifier is best at my costs?
 =====================================
 
-The AUC averages over thresholds that nobody would use. A cost curve shows the expected cost at
-every ratio of priors and costs, including your own.
+The AUC is an average that includes thresholds which nobody would use. A cost curve shows the
+expected cost for every ratio of priors and costs, including your own.
 """
 
 # %%
-# Cross-validated scores of two classifiers on the breast-cancer data. Malignant is positive.
+# The example uses cross-validated scores of two classifiers on the breast-cancer data. Malignant is
+# positive.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -38,17 +39,18 @@ winner, crossings = curve_dominance(roc_curve(y, bayes), roc_curve(y, linear))
 print(winner, crossings.round(3), sep="\n")
 
 # %%
-# If one patient in a hundred is ill, and missing one costs fifty times a false alarm, this is one
-# position on the axis.
+# Suppose that one patient in a hundred is ill, and that a missed patient costs fifty times as much
+# as a false alarm. This is one position on the horizontal axis.
 place = probability_cost(0.01, false_negative_cost=50)
 for name, score in scores.items():
     cost = expected_cost(y, score, probability_cost=place)
     print(f"{name}: expected cost {cost:.3f} at P(+)cost = {place:.2f}")
 
 # %%
-# Left: both curves with pointwise 95 % bands. A classifier that ignores the features has at best
-# the cost of the dashed line, ``min(x, 1 - x)``. Right: their difference. Where its band lies below
-# 0, the linear discriminant is cheaper; where it includes 0, the difference is not significant.
+# The left panel shows both curves with pointwise 95 % bands. A classifier that ignores the features
+# has at best the cost of the dashed line, ``min(x, 1 - x)``. The right panel shows the difference.
+# Where the band is below 0, the linear discriminant is cheaper. Where the band includes 0, the
+# difference is not significant.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 curves = [
     CostCurveDisplay.from_predictions(

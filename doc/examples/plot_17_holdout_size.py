@@ -2,8 +2,8 @@
 How many test samples do I need?
 ================================
 
-The size of the test set determines the width of the interval of the error, so choose it before the
-study.
+The size of the test set determines the width of the confidence interval of the error, so choose the
+size before the study.
 """
 
 # %%
@@ -18,13 +18,14 @@ from skeval.model_selection import holdout_error, holdout_size
 print(holdout_size(0.10, 0.03))
 
 # %%
-# If the class priors are known, the samples can be drawn by class; the class with more errors gets
-# more of them.
+# If the class priors are known, the samples can be drawn separately for each class. More samples
+# are then drawn from the class with more errors.
 print(holdout_size([0.05, 0.30], 0.03, priors=[0.9, 0.1], allocation="optimal"))
 
 # %%
-# On real data: a classifier of the digits, tested on samples of several sizes. The intervals shrink
-# as planned. A 95 % interval may miss the true error; here the interval of 100 samples just does.
+# The figure shows a classifier of the digits that is tested on samples of several sizes. The
+# intervals shrink as planned. A 95 % interval may miss the true error, as the interval of 100
+# samples does here.
 X, y = load_digits(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(y))
 train, rest = order[:300], order[300:]

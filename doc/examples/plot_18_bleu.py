@@ -8,7 +8,7 @@ sentences, the same ones for both systems.
 
 # %%
 # The sentences of scikit-learn's data set descriptions are the references. Two "systems" repeat
-# them with mistakes: one drops words, the other swaps neighbors.
+# them with mistakes. One drops words, and the other swaps neighboring words.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
@@ -51,9 +51,8 @@ intervals = {
 print(intervals["drops words"])
 
 # %%
-# With the same seed both use the same sentences, so the replicates are paired, and their difference
-# has the interval for the comparison. It includes 0: 48 sentences are too few to distinguish the
-# two.
+# With the same seed, both systems are scored on the same resampled sentences. The interval of the
+# difference includes 0, so 48 sentences are too few to distinguish the two.
 first, second = (interval.replicates for interval in intervals.values())
 low, high = np.quantile(second - first, [0.025, 0.975])
 print(
@@ -62,8 +61,9 @@ print(
 )
 
 # %%
-# Left: the corpus scores of the resamples, with the score of the corpus. Right: the scores of
-# single sentences, many of them without a mistake. The BLEU score of a corpus is not their mean.
+# The left panel shows the scores of the resamples and of the whole corpus. The right panel shows
+# the scores of single sentences, many of which have no mistake. The BLEU score of a corpus is not
+# the mean of these scores.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
 for name, interval in intervals.items():
     left.hist(interval.replicates, 30, alpha=0.6, label=name)

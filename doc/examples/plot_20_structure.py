@@ -2,12 +2,12 @@
 Is there any structure to cluster?
 ==================================
 
-Every algorithm finds clusters, even in noise. Four questions about the same clusters: how many are
-there, is each of them found again, is the index better than in noise, and how precise is it?
+Every algorithm finds clusters, even in noise. How many clusters are there? Would each of them be
+found again? Is the index better than in noise?
 """
 
 # %%
-# The iris data: one species is separate, two overlap.
+# In the iris data, one species is separate, and the other two overlap.
 import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
@@ -18,8 +18,9 @@ X = load_iris().data
 kmeans = KMeans(n_init=2)
 
 # %%
-# How many? The methods use different criteria. The gap statistic uses the sum of squares, which
-# splitting long clusters reduces further; the silhouette and the stability do not follow it.
+# How many clusters are there? The methods use different criteria. The gap statistic uses the sum of
+# squares, which decreases further if long clusters are split. The silhouette and the stability do
+# not.
 methods = ["sequential", "prediction_strength", "gap"]
 print(
     choose_n_clusters(
@@ -31,8 +32,9 @@ gap.plot()
 plt.show()
 
 # %%
-# Which of four clusters would be found again? The lines are the limits of the verdicts; each point
-# is a resample. One cluster is found in every resample, the others are split in some of them.
+# Which of four clusters would be found again? Each point is a resample, and the lines are the
+# limits of the verdicts. One cluster is found in every resample, and the others are split in some
+# of them.
 stability = cluster_stability(KMeans(4, n_init=2), X, n_resamples=50, random_state=0)
 print(stability)
 stability.plot()

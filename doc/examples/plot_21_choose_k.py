@@ -2,13 +2,13 @@
 How many clusters?
 ==================
 
-Clusters that exist are found again in another half of the data. Prediction strength measures this.
-But a split that is found again need not be a cluster.
+Real clusters are found again in another half of the data, which prediction strength measures.
+However, not every split that is found again is a cluster.
 """
 
 # %%
-# The iris data, and a sample of the same size from one Gaussian with the same mean and covariance,
-# which has no clusters.
+# The example uses the iris data, and a sample of the same size from one Gaussian with the same mean
+# and covariance, which has no clusters.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
@@ -33,8 +33,8 @@ choices = {
 print(choices["iris"])
 
 # %%
-# Two clusters, although there are three species: two species overlap, and clusters describe the
-# measurements, not the taxonomy.
+# There are two clusters but three species, because two species overlap. Clusters describe the
+# measurements, and not the taxonomy.
 
 # %%
 # Agreement of whole partitions (here the adjusted Rand index) is a second criterion for a fixed
@@ -42,9 +42,10 @@ print(choices["iris"])
 print(predictive_power(KMeans(2, n_init=2), X, n_repeats=10, random_state=0))
 
 # %%
-# Stability alone does not show clusters. The one Gaussian is long and narrow; K-means splits it in
-# the middle, at nearly the same place in each half of the data. The same happens to points that are
-# uniform in a box of the same length (gray): only values well above them are evidence of clusters.
+# Stability alone is not evidence of clusters. The Gaussian is long and narrow, so K-means splits it
+# in the middle, at nearly the same place in each half of the data. The same happens to points that
+# are uniform in a box of the same length (gray). Only values well above the gray ones are evidence
+# of clusters.
 fig, axes = plt.subplots(1, 2, sharey=True, figsize=(9, 4.2), layout="constrained")
 for ax, (name, choice) in zip(axes, choices.items(), strict=True):
     StabilityDisplay.from_result(choice, ax=ax)

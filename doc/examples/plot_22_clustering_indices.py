@@ -2,12 +2,12 @@
 Is my clustering any good?
 ==========================
 
-Internal indices evaluate a clustering without class labels. Each has its own definition of a good
-cluster, so they disagree; all of them are computed in one pass over the distances.
+Internal indices evaluate a clustering without class labels. Each index has its own definition of a
+good cluster, so they disagree. All of them are computed in one pass over the distances.
 """
 
 # %%
-# K-means and average linkage on the standardized wine data, two to six clusters.
+# K-means and average linkage divide the standardized wine data into two to six clusters.
 import matplotlib.pyplot as plt
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_wine
@@ -26,19 +26,19 @@ print(internal_indices(X, partitions["k-means 3"]))
 
 # %%
 # A clustering *dominates* another if it is at least as good on every index and better on one. The
-# clusterings that no other dominates form the Pareto front; it is not a ranking.
+# clusterings that no other clustering dominates form the Pareto front, which is not a ranking.
 comparison = compare_clusterings(X, partitions)
 print(comparison)
 
 # %%
-# Each index of K-means by the number of clusters. Filled points are on the front, here that of
-# K-means only.
+# The figure shows each index of K-means against the number of clusters. Filled points are on the
+# Pareto front of K-means alone.
 k_means = {name: labels for name, labels in partitions.items() if name.startswith("k-means")}
 IndicesDisplay.from_result(compare_clusterings(X, k_means))
 plt.show()
 
 # %%
-# Two of the indices for both methods. The lower right corner is the best.
+# The last figure shows two of the indices for both methods. The best corner is the lower right one.
 ParetoDisplay.from_result(comparison, x="silhouette", y="connectivity")
 plt.show()
 

@@ -7,7 +7,8 @@ many clusters. Which external index is reliable?
 """
 
 # %%
-# K-means on the digits, and random labels with as many clusters, for 2 to 40 clusters.
+# The digits are clustered by K-means into 2 to 40 clusters. Random labels with the same numbers of
+# clusters are the comparison.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
@@ -23,8 +24,9 @@ chance = {k: rng.integers(k, size=len(y)) for k in sizes}
 print(external_indices(y, clusterings[10]))
 
 # %%
-# The indices by the number of clusters. Only an index whose dashed line stays at 0 is corrected for
-# chance: the adjusted Rand index. The dotted line marks the ten true classes.
+# The figure shows the indices against the number of clusters. Only the adjusted Rand index is
+# corrected for chance, because its dashed line stays at 0. The dotted line marks the ten true
+# classes.
 names = ["purity", "rand", "pair_f1", "adjusted_rand"]
 fig, axes = plt.subplots(1, 4, sharey=True, figsize=(9.5, 2.9), layout="constrained")
 for ax, name in zip(axes, names, strict=True):
@@ -40,6 +42,6 @@ axes[0].legend()
 plt.show()
 
 # %%
-# The contingency table behind all of them: ones and eights share a cluster, and so do threes and
-# nines.
+# All indices are computed from this contingency table. Ones and eights share a cluster, and so do
+# threes and nines.
 print(contingency_matrix(y, clusterings[10]))
