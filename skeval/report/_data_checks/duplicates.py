@@ -21,9 +21,11 @@ from skeval.report._data_checks.table import (
     Values,
     encode_column,
     find_direction,
+    find_first_equal,
     find_values,
     get_rounding_error,
     get_tolerance,
+    hash_rows,
     list_blocks,
     standardize,
 )
@@ -58,32 +60,30 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     distances. So are equal rows that are consecutive in a file that is not sorted. Short
     texts and sparse rows with few entries are often equal by chance.
     """
-    if table.keys is None:
+    if table.first_equal is None:
         return
-    n = len(table.all_target)
+    n, first = len(table.all_target), table.first_equal
     # samples of the same group are one object
     units = np.arange(n)
     if table.all_groups is not None:
         units = np.unique(np.asarray(table.all_groups), return_inverse=True)[1].reshape(-1)
     # equal samples of several objects
-    samples_of: dict[bytes, list[int]] = {}
-    for sample, key in enumerate(table.keys):
-        samples_of.setdefault(key, []).append(sample)
-    repeated = [s for s in samples_of.values() if len(s) > 1 and len(set(units[s])) > 1]
+    repeated = np.bincount(first, units != units[first], minlength=n) > 0
     if table.key_size is not None:
-        minimum = MIN_KEY_SIZE[1 if table.columns.shape[1] else 0]
-        repeated = [same for same in repeated if table.key_size[same[0]] >= minimum]
+        repeated &= table.key_size >= MIN_KEY_SIZE[1 if table.columns.shape[1] else 0]
+    copies = np.flatnonzero(repeated[first])
     # enough of them
-    n_copies = sum(map(len, repeated))
-    if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - len(repeated) < MIN_PAIRS:
+    n_copies = len(copies)
+    if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - repeated.sum() < MIN_PAIRS:
         return
     if table.key_size is None:
-        rows, sizes = np.unique(table.columns, axis=0, return_counts=True)
+        sizes = np.bincount(find_first_equal(hash_rows(table.columns)))
+        rows, sizes = table.columns[: len(sizes)][sizes > 0], sizes[sizes > 0]
         # few values, such as those of a design, make rows equal
         if np.sum(sizes * (sizes - 1.0)) < MIN_RATIO * _expect_pairs(table.columns, len(rows)):
             return
-        together = _stand_together(table, repeated, units) and not _is_sorted(table, len(rows))
-        if together and _have_similar_targets(repeated, table.all_target):
+        together = _stand_together(first, repeated, units) and not _is_sorted(table, len(rows))
+        if together and _have_similar_targets(first[copies], table.all_target, copies):
             yield CheckResult(
                 "copies",
                 "Repeated rows",
@@ -95,7 +95,7 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
             return
         # chance may produce equal rows in a dense table
         excess = _exceed_neighbors(rows, sizes) or _has_continuous_column(table.columns, len(rows))
-        if not excess or not _agree(repeated, table.all_target):
+        if not excess or not _agree(first[copies], table.all_target, copies):
             return
     yield CheckResult(
         "copies",
@@ -107,19 +107,20 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     )
 
 
-def _agree(repeated: list[list[int]], target: Target) -> bool:
+def _agree(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
     """Whether equal rows have the same target, as copies have."""
     # the most frequent target of each set of equal rows
-    codes = np.unique(target.codes, axis=0, return_inverse=True)[1].reshape(-1)
-    n_agreeing = sum(int(np.bincount(codes[same]).max()) for same in repeated)
-    return n_agreeing >= MIN_AGREEING * sum(map(len, repeated))
+    codes = np.unique(target.codes[copies], axis=0, return_inverse=True)[1].reshape(-1)
+    pairs, counts = np.unique([first, codes], axis=1, return_counts=True)
+    most = np.zeros(len(target), dtype=np.intp)
+    np.maximum.at(most, pairs[0], counts)
+    return bool(most.sum() >= MIN_AGREEING * len(copies))
 
 
-def _have_similar_targets(repeated: list[list[int]], target: Target) -> bool:
+def _have_similar_targets(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
     """Whether the targets of equal rows are more similar than those of other rows."""
-    sets = np.repeat(np.arange(len(repeated)), [len(same) for same in repeated])
-    targets = _spread_target(target)[np.concatenate(repeated)]
-    return _measure_agreement(find_values(sets[:, None].astype(float)), targets)[0] > 0
+    values = find_values(first[:, None].astype(float))
+    return _measure_agreement(values, _spread_target(target)[copies])[0] > 0
 
 
 def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
@@ -133,17 +134,14 @@ def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     return n * (n - 1) * float(np.prod([np.sum((sizes / n) ** 2) for sizes in counts]))
 
 
-def _stand_together(table: TableDescription, repeated: list[list[int]], units: np.ndarray) -> bool:
+def _stand_together(first: np.ndarray, repeated: np.ndarray, units: np.ndarray) -> bool:
     """Whether equal rows follow each other in the file far more often than in random order."""
-    assert table.keys is not None
     # pairs of consecutive equal rows, observed and expected
-    together = sum(
-        table.keys[sample] == table.keys[sample + 1] and units[sample] != units[sample + 1]
-        for sample in range(len(units) - 1)
-    )
-    by_chance = sum(len(same) * (len(same) - 1) for same in repeated) / len(units)
-    largest = sum(len(same) - 1 for same in repeated)
-    return together > MIN_TOGETHER * largest and together > by_chance + 5 * (1 + by_chance**0.5)
+    together = np.sum((first[1:] == first[:-1]) & (units[1:] != units[:-1]))
+    sizes = np.bincount(first)[np.flatnonzero(repeated)]
+    by_chance, largest = np.sum(sizes * (sizes - 1)) / len(units), np.sum(sizes - 1)
+    enough = together > MIN_TOGETHER * largest
+    return bool(enough and together > by_chance + 5 * (1 + by_chance**0.5))
 
 
 def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
@@ -266,10 +264,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
         return
     # the distinct complete rows, standardized
     rows = np.flatnonzero(np.isfinite(table.columns[:, kept]).all(axis=1))
-    first: dict[bytes, int] = {}
-    for row in rows.tolist():
-        first.setdefault((table.columns[row, kept] + 0.0).tobytes(), row)
-    rows = np.array(list(first.values()), dtype=np.intp)
+    rows = rows[np.unique(find_first_equal(hash_rows(table.columns[np.ix_(rows, kept)])))]
     if not MIN_SAMPLES <= len(rows) <= MAX_SAMPLES:
         limit = (
             f"fewer than {MIN_SAMPLES}" if len(rows) < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
@@ -377,8 +372,11 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     if table.groups is not None:
         rows = np.sort(np.unique(table.groups, return_index=True)[1])
     distinct = rows
-    if table.keys is not None and len(table.keys) == len(table.target):
-        distinct = np.array(list({table.keys[row]: row for row in reversed(rows)}.values()))[::-1]
+    if table.first_equal is not None and len(table.first_equal) == len(table.target):
+        # the last assignment to a position is that of the first row
+        first = np.full(len(table.target), -1)
+        first[table.first_equal[rows[::-1]]] = rows[::-1]
+        distinct = np.sort(first[first >= 0])
     targets = _spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
