@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -31,9 +30,9 @@ MAX_CHANCE = 1e-3
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
 """Minimum share of known values of a copy of the target; of these, minimum share that agrees with
 the target, overall, and in each class and each predicted class."""
-MIN_DECIDED, MIN_OF_CLASS = 0.97, 8
-"""Minimum fraction of rows whose class a column decides, up to one row, and minimum size of the
-class."""
+MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
+"""Maximum number of wrong rows of 100 if a column decides a class, and minimum size of the class.
+"""
 MAX_SCREENED, MIN_SCREENED, MAX_SCREENED_OF_CLASS = 20_000, 200, 500
 """Number of rows in which features are screened, and its minimum and maximum for a class."""
 MIN_RANGE = 0.15, 0.25
@@ -345,7 +344,7 @@ def _find_rule(
         sizes = known if rule != "missing" else (known[0] + lost[0], known[1] + lost[1])
         wrong = min((sizes[0] - inside, outside), (inside, sizes[1] - outside), key=sum)
         n, n_wrong = sum(sizes), int(sum(wrong))
-        if not applies or n_wrong > ceil((1 - MIN_DECIDED) * n) or min(sizes) < MIN_OF_CLASS:
+        if not applies or n_wrong > _allow_wrong_rows(n) or min(sizes) < MIN_OF_CLASS:
             continue
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
             continue
@@ -361,6 +360,14 @@ def _find_rule(
         if chance <= np.log(MAX_CHANCE):
             return rule, n_wrong / n
     return "", 1.0
+
+
+def _allow_wrong_rows(n: int) -> int:
+    """Return in how many of `n` rows a column that decides a class may be wrong.
+
+    These are 3 of 100, rounded up: 1 of up to 33 rows, and 2 of 60.
+    """
+    return -(-MAX_WRONG_OF_100 * n // 100)
 
 
 def _lie_apart(table: TableDescription, position: int, code: int) -> bool:
