@@ -62,10 +62,6 @@ class Values:
         first, end = np.searchsorted(self.column, (position, position + 1))
         return slice(int(first), int(end))
 
-    def sum_by_column(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the sum of a number of each value, by column."""
-        return np.bincount(self.column, numbers, minlength=len(self.n_values))
-
     def sum_rows(self, outcome: np.ndarray) -> np.ndarray:
         """Return the sum of a number of each row, by value."""
         weights = np.broadcast_to(outcome, self.of_cell.shape).reshape(-1)
@@ -220,7 +216,7 @@ def hash_rows(rows: np.ndarray) -> list[int]:
     return [hash(row.tobytes()) for block in blocks for row in block]
 
 
-def find_first_equal(keys: Sequence[int]) -> np.ndarray:
+def find_first_equal(keys: Sequence[int] | np.ndarray) -> np.ndarray:
     """Return the position of the first key that equals each one."""
     first, place = np.unique(keys, return_index=True, return_inverse=True)[1:]
     return first[place.reshape(-1)]

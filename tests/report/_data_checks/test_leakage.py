@@ -78,6 +78,19 @@ def test_three_of_a_hundred_rows_may_be_wrong_rounded_up(n, allowed, more):
     assert ("telling-feature" in codes) == (not more)
 
 
+@pytest.mark.parametrize("n_small", [0, 10])
+def test_rare_classes_hide_no_column_of_a_large_table(n_small):
+    """They are 3 % of the rows, and have the values of another class than they belong to."""
+    rng = np.random.default_rng(0)
+    y = np.r_[np.repeat([0, 1], 29_100), 2 + np.arange(1800) % max(1, n_small)]
+    X = rng.normal(size=(60_000, 2))
+    X[:, 1] = np.exp(X[:, 1]) * np.where(y == 1, 1, -1)
+    rows = rng.permutation(60_000)
+    codes = [text.code for text in warnings_of(X[rows], y[rows])]
+    assert "telling-feature" in codes
+    assert "telling-feature" not in [text.code for text in warnings_of(X, y[rows])]
+
+
 def test_an_order_that_decides_several_classes_reaches_the_verdict():
     rng = np.random.default_rng(0)
     X, grade = rng.normal(size=(300, 3)), rng.permutation(np.arange(300) % 5)
