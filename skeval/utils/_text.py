@@ -297,6 +297,8 @@ DATE = re.compile(
     r"(?:[ T]{1,3}(\d{1,2}):(\d{2})(?::(\d{2}))?(\.\d{1,9})?)?\s?(Z|UTC|[+-]\d{2}:?\d{2})?",
     re.ASCII,
 )
+N_FIRST = 100
+"""Number of texts of a column that are read before all others."""
 MISSING_DATES = {"", "na", "n/a", "nan", "nat", "none", "null", "<na>", "?", "-", "--", "\u2013"}
 """Texts of a missing date, in lower case."""
 
@@ -313,15 +315,16 @@ def read_times(column: Any) -> list[np.ndarray]:
         return [np.where(np.isnat(values), np.nan, seconds)]
     if values.dtype.kind not in "OUST":
         return []
-    # every text must be a date or missing
-    distinct, place = np.unique(values.astype(str), return_inverse=True)
-    matches: list[re.Match[str] | None] = []
-    for text in map(str.strip, distinct.tolist()):
-        missing = text.lower() in MISSING_DATES
-        match = None if missing else DATE.fullmatch(text)
-        if match is None and not missing:
-            return []
-        matches.append(match)
+    # every text must be a date or missing; the first ones refute most columns
+    for part in (values[:N_FIRST], values):
+        distinct, place = np.unique(part.astype(str), return_inverse=True)
+        matches: list[re.Match[str] | None] = []
+        for text in map(str.strip, distinct.tolist()):
+            missing = text.lower() in MISSING_DATES
+            match = None if missing else DATE.fullmatch(text)
+            if match is None and not missing:
+                return []
+            matches.append(match)
     # day first and month first, if both are dates
     readings = []
     for day_first in (True, False):

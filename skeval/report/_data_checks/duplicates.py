@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -21,9 +22,11 @@ from skeval.report._data_checks.table import (
     Values,
     encode_column,
     find_direction,
+    find_first_equal,
     find_values,
     get_rounding_error,
     get_tolerance,
+    hash_rows,
     list_blocks,
     standardize,
 )
@@ -58,32 +61,30 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     distances. So are equal rows that are consecutive in a file that is not sorted. Short
     texts and sparse rows with few entries are often equal by chance.
     """
-    if table.keys is None:
+    if table.first_equal is None:
         return
-    n = len(table.all_target)
+    n, first = len(table.all_target), table.first_equal
     # samples of the same group are one object
     units = np.arange(n)
     if table.all_groups is not None:
         units = np.unique(np.asarray(table.all_groups), return_inverse=True)[1].reshape(-1)
     # equal samples of several objects
-    samples_of: dict[bytes, list[int]] = {}
-    for sample, key in enumerate(table.keys):
-        samples_of.setdefault(key, []).append(sample)
-    repeated = [s for s in samples_of.values() if len(s) > 1 and len(set(units[s])) > 1]
+    repeated = np.bincount(first, units != units[first], minlength=n) > 0
     if table.key_size is not None:
-        minimum = MIN_KEY_SIZE[1 if table.columns.shape[1] else 0]
-        repeated = [same for same in repeated if table.key_size[same[0]] >= minimum]
+        repeated &= table.key_size >= MIN_KEY_SIZE[1 if table.columns.shape[1] else 0]
+    copies = np.flatnonzero(repeated[first])
     # enough of them
-    n_copies = sum(map(len, repeated))
-    if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - len(repeated) < MIN_PAIRS:
+    n_copies = len(copies)
+    if n_copies < MIN_SHARE_OF_COPIES * n or n_copies - repeated.sum() < MIN_PAIRS:
         return
     if table.key_size is None:
-        rows, sizes = np.unique(table.columns, axis=0, return_counts=True)
+        sizes = np.bincount(find_first_equal(hash_rows(table.columns)))
+        rows, sizes = table.columns[: len(sizes)][sizes > 0], sizes[sizes > 0]
         # few values, such as those of a design, make rows equal
         if np.sum(sizes * (sizes - 1.0)) < MIN_RATIO * _expect_pairs(table.columns, len(rows)):
             return
-        together = _stand_together(table, repeated, units) and not _is_sorted(table, len(rows))
-        if together and _have_similar_targets(repeated, table.all_target):
+        together = _stand_together(first, repeated, units) and not _is_sorted(table, len(rows))
+        if together and _have_similar_targets(first[copies], table.all_target, copies):
             yield CheckResult(
                 "copies",
                 "Repeated rows",
@@ -95,7 +96,7 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
             return
         # chance may produce equal rows in a dense table
         excess = _exceed_neighbors(rows, sizes) or _has_continuous_column(table.columns, len(rows))
-        if not excess or not _agree(repeated, table.all_target):
+        if not excess or not _agree(first[copies], table.all_target, copies):
             return
     yield CheckResult(
         "copies",
@@ -107,19 +108,20 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     )
 
 
-def _agree(repeated: list[list[int]], target: Target) -> bool:
+def _agree(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
     """Whether equal rows have the same target, as copies have."""
     # the most frequent target of each set of equal rows
-    codes = np.unique(target.codes, axis=0, return_inverse=True)[1].reshape(-1)
-    n_agreeing = sum(int(np.bincount(codes[same]).max()) for same in repeated)
-    return n_agreeing >= MIN_AGREEING * sum(map(len, repeated))
+    codes = np.unique(target.codes[copies], axis=0, return_inverse=True)[1].reshape(-1)
+    pairs, counts = np.unique([first, codes], axis=1, return_counts=True)
+    most = np.zeros(len(target), dtype=np.intp)
+    np.maximum.at(most, pairs[0], counts)
+    return bool(most.sum() >= MIN_AGREEING * len(copies))
 
 
-def _have_similar_targets(repeated: list[list[int]], target: Target) -> bool:
+def _have_similar_targets(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
     """Whether the targets of equal rows are more similar than those of other rows."""
-    sets = np.repeat(np.arange(len(repeated)), [len(same) for same in repeated])
-    targets = _spread_target(target)[np.concatenate(repeated)]
-    return _measure_agreement(find_values(sets[:, None].astype(float)), targets)[0] > 0
+    values = find_values(first[:, None].astype(float))
+    return _measure_agreement(values, _spread_target(target)[copies])[0] > 0
 
 
 def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
@@ -133,17 +135,14 @@ def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     return n * (n - 1) * float(np.prod([np.sum((sizes / n) ** 2) for sizes in counts]))
 
 
-def _stand_together(table: TableDescription, repeated: list[list[int]], units: np.ndarray) -> bool:
+def _stand_together(first: np.ndarray, repeated: np.ndarray, units: np.ndarray) -> bool:
     """Whether equal rows follow each other in the file far more often than in random order."""
-    assert table.keys is not None
     # pairs of consecutive equal rows, observed and expected
-    together = sum(
-        table.keys[sample] == table.keys[sample + 1] and units[sample] != units[sample + 1]
-        for sample in range(len(units) - 1)
-    )
-    by_chance = sum(len(same) * (len(same) - 1) for same in repeated) / len(units)
-    largest = sum(len(same) - 1 for same in repeated)
-    return together > MIN_TOGETHER * largest and together > by_chance + 5 * (1 + by_chance**0.5)
+    together = np.sum((first[1:] == first[:-1]) & (units[1:] != units[:-1]))
+    sizes = np.bincount(first)[np.flatnonzero(repeated)]
+    by_chance, largest = np.sum(sizes * (sizes - 1)) / len(units), np.sum(sizes - 1)
+    enough = together > MIN_TOGETHER * largest
+    return bool(enough and together > by_chance + 5 * (1 + by_chance**0.5))
 
 
 def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
@@ -266,10 +265,9 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
         return
     # the distinct complete rows, standardized
     rows = np.flatnonzero(np.isfinite(table.columns[:, kept]).all(axis=1))
-    first: dict[bytes, int] = {}
-    for row in rows.tolist():
-        first.setdefault((table.columns[row, kept] + 0.0).tobytes(), row)
-    rows = np.array(list(first.values()), dtype=np.intp)
+    n_incomplete = n - len(rows)
+    if table.n_values[kept].max() - n_incomplete <= MAX_SAMPLES:  # or there are too many rows
+        rows = rows[np.unique(find_first_equal(hash_rows(table.columns[np.ix_(rows, kept)])))]
     if not MIN_SAMPLES <= len(rows) <= MAX_SAMPLES:
         limit = (
             f"fewer than {MIN_SAMPLES}" if len(rows) < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
@@ -361,24 +359,55 @@ OBJECT = re.compile(
 """Full names of columns that name objects, even if the objects are sorted by target."""
 
 
+class Candidate(NamedTuple):
+    """A column that may name objects, and its values in the rows that are compared."""
+
+    name: str
+    cells: np.ndarray
+    is_number: bool
+    outside: bool
+    """Whether the column is not in X."""
+    named: bool
+    """Whether it has the name of an identifier."""
+    rows: np.ndarray
+    values: Values
+    targets: np.ndarray
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the rows of a feature mostly share their value with another row."""
+        minimum = MIN_MEASURED_AGAIN * len(self.rows)
+        return not self.outside and _sum_repeated(self.values) >= minimum
+
+    @property
+    def rows_by_class(self) -> np.ndarray:
+        """Number of rows of each value in each class."""
+        return np.array([self.values.sum_rows(target) for target in self.targets.T]).T
+
+
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects, by their name, their design, or the target.
 
     A feature is serious if its values nearly determine the target, and another sign shows that they
-    name objects, such as its name, a time within its values, consecutive numbers or, if the target
-    has classes, many values in few rows each. A numeric target is similar in the rows of many a
-    category, so without another sign there is a note. A column outside X is serious if its values
-    are related to the target. Measured numbers, times and columns of which one value makes up a
-    class name no objects. Only one sample of each group is used and, for features that are not
-    named after objects, only one of several equal rows: copies repeat the values of every feature.
+    name objects. A numeric target is similar in the rows of many a category, so without another
+    sign there is a note. A column outside X is serious if its values are related to the target.
     """
-    # one sample of each group, and one of several equal rows
-    rows = np.arange(len(table.target))
-    if table.groups is not None:
-        rows = np.sort(np.unique(table.groups, return_index=True)[1])
-    distinct = rows
-    if table.keys is not None and len(table.keys) == len(table.target):
-        distinct = np.array(list({table.keys[row]: row for row in reversed(rows)}.values()))[::-1]
+    partitions = set[bytes]()
+    for column in _list_candidates(table):
+        finding = _judge_candidate(table, column)
+        if finding is not None:
+            partition = find_first_equal(column.cells).tobytes()  # two columns may name the same
+            if partition not in partitions:
+                yield finding
+            partitions.add(partition)
+
+
+def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
+    """Yield the columns outside X, and the features, whose values repeat as names of objects do.
+
+    Measured numbers, times and columns of which one value makes up a class name no objects.
+    """
+    rows, distinct = _list_compared_rows(table)
     targets = _spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
@@ -389,76 +418,99 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
         (str(table.names[p]), table.columns[:, p], str(table.kinds[p]), False)
         for p in np.flatnonzero(repeats).tolist()
     ]
-    classes, partitions = table.target.classes is not None, set[bytes]()
-    for name, column, kind, outside in columns:
+    for name, cells, kind, outside in columns:
         is_number = kind != "category"
         named = bool(OBJECT.fullmatch(name)) and not (is_number and name.endswith("s"))
         used = rows if outside or named else distinct
-        used = used[~np.isnan(column[used])]
-        values = find_values(column[used, None])
+        used = used[~np.isnan(cells[used])]
         # measured numbers and dates name nothing
-        measured = kind == "date" or (is_number and np.any(column[used] % 1))
-        measured |= TIME.fullmatch(re.sub(r"[_.\-]+", " ", name)) is not None
-        if measured or not _has_repeats(values, outside):
+        if kind == "date" or _is_time(name) or (is_number and np.any(cells[used] % 1)):
             continue
-        if classes and np.any(np.count_nonzero(_count_in_classes(values, targets[used]), 0) == 1):
-            continue  # no training set has the class of such a group
-        is_listed = not outside and _sum_repeated(values) >= MIN_MEASURED_AGAIN * len(used)
-        design = is_listed and _is_design(table, name, used, values, is_number)
-        numbered = classes and _numbers_objects(values)
-        measured = is_number and not (named or design or numbered)
-        if measured and _are_neighbors_similar(values, targets[used]):
-            continue
-        finding = _relate_to_target(name, values, targets[used], table.target, outside)
-        if finding is not None and finding.outcome == "serious" and not outside and not named:
-            many = len(used) <= MAX_ROWS_OF_OBJECT * len(values.size)
-            many &= classes and len(values.size) >= MIN_OBJECTS
-            sign = many or (numbered and is_number) or _has_time_within(table, column, used)
-            if not (is_listed and sign):
-                lead = f"Check {name!r} first: alone it predicts the class without error"
-                decides = classes and np.all(
-                    np.count_nonzero(_count_in_classes(values, targets[used]), axis=1) == 1
-                )
-                finding = replace(
-                    finding,
-                    lead=lead if decides else "",
-                    title="Category that determines the target",
-                    outcome="note",
-                    advice="Check that it is known before the target, and not derived from it. If "
-                    f"its values name objects, pass {name!r} as groups.",
-                )
-        if finding is None and is_listed and (design or named):
-            finding = CheckResult(
-                "identifier",
-                "Probable groups",
-                "note",
-                f"the values of {name!r} look like names of objects that were measured repeatedly "
-                f"({len(values.size)} values in {len(used)} rows)",
-                "Rows of an object are in training and test sets, so errors may be too low for new "
-                f"objects. {_advise_groups(name)} and remove it from the features.",
-            )
-        if finding is not None:
-            first, place = np.unique(column, return_index=True, return_inverse=True)[1:]
-            partition = first[place.reshape(-1)].tobytes()  # two columns may name the same
-            if partition not in partitions:
-                yield finding
-            partitions.add(partition)
+        values = find_values(cells[used, None])
+        one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
+        # no training set has the class of a group that makes up this class
+        makes_class = table.target.classes is not None and np.any(
+            np.count_nonzero(one.rows_by_class, axis=0) == 1
+        )
+        if _has_repeats(values, outside) and not makes_class:
+            yield one
 
 
-def _has_time_within(table: TableDescription, column: np.ndarray, used: np.ndarray) -> bool:
+def _list_compared_rows(table: TableDescription) -> tuple[np.ndarray, np.ndarray]:
+    """Return one sample of each group, and the first of several equal ones of these.
+
+    Copies repeat the values of every feature.
+    """
+    rows = np.arange(len(table.target))
+    if table.groups is not None:
+        rows = np.sort(np.unique(table.groups, return_index=True)[1])
+    if table.first_equal is None or len(table.first_equal) != len(table.target):
+        return rows, rows
+    # the last assignment to a position is that of the first row
+    first = np.full(len(table.target), -1)
+    first[table.first_equal[rows[::-1]]] = rows[::-1]
+    return rows, np.sort(first[first >= 0])
+
+
+def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult | None:
+    """Return a finding about a column that names objects or is related to the target, if it is."""
+    values, classes = column.values, table.target.classes is not None
+    # signs that the values name objects: a design with repeats, or consecutive numbers
+    design = column.is_listed and _is_design(table, column)
+    numbered = classes and _numbers_objects(values)
+    unsigned = column.is_number and not (column.named or design or numbered)
+    if unsigned and _are_neighbors_similar(values, column.targets):
+        return None  # a measurement
+    finding = _relate_to_target(column, table.target)
+    if finding is None:
+        return _describe_groups(column) if column.is_listed and (design or column.named) else None
+    if finding.outcome != "serious" or column.outside or column.named:
+        return finding
+    # a feature without a name needs another sign: many objects, numbers or times within objects
+    many = classes and len(values.size) >= MIN_OBJECTS
+    many = many and len(column.rows) <= MAX_ROWS_OF_OBJECT * len(values.size)
+    sign = many or (numbered and column.is_number) or _has_time_within(table, column)
+    if column.is_listed and sign:
+        return finding
+    decides = classes and np.all(np.count_nonzero(column.rows_by_class, axis=1) == 1)
+    lead = f"Check {column.name!r} first: alone it predicts the class without error"
+    return replace(
+        finding,
+        lead=lead if decides else "",
+        title="Category that determines the target",
+        outcome="note",
+        advice="Check that it is known before the target, and not derived from it. If "
+        f"its values name objects, pass {column.name!r} as groups.",
+    )
+
+
+def _describe_groups(column: Candidate) -> CheckResult:
+    """Return the finding of a feature that names objects, whatever their targets are."""
+    return CheckResult(
+        "identifier",
+        "Probable groups",
+        "note",
+        f"the values of {column.name!r} look like names of objects that were measured repeatedly "
+        f"({len(column.values.size)} values in {len(column.rows)} rows)",
+        "Rows of an object are in training and test sets, so errors may be too low for new "
+        f"objects. {_advise_groups(column.name)} and remove it from the features.",
+    )
+
+
+def _is_time(name: str) -> bool:
+    """Whether a column has the name of a time."""
+    return TIME.fullmatch(re.sub(r"[_.\-]+", " ", name)) is not None
+
+
+def _has_time_within(table: TableDescription, column: Candidate) -> bool:
     """Whether a date, or a column named as a time, differs between the rows of a value."""
-    for position in np.flatnonzero(table.n_known[: len(table.kinds)] > 1).tolist():
-        name = re.sub(r"[_.\-]+", " ", str(table.names[position]))
-        if table.kinds[position] == "date" or TIME.fullmatch(name):
-            pairs = np.column_stack([column[used], table.columns[used, position]])
-            if len(np.unique(pairs, axis=0)) >= MIN_ONCE * len(used):
+    rows, cells = column.rows, column.cells[column.rows]
+    for position in np.flatnonzero(table.n_known > 1).tolist():
+        if table.kinds[position] == "date" or _is_time(str(table.names[position])):
+            pairs = np.column_stack([cells, table.columns[rows, position]])
+            if len(np.unique(pairs, axis=0)) >= MIN_ONCE * len(rows):
                 return True
     return False
-
-
-def _count_in_classes(values: Values, targets: np.ndarray) -> np.ndarray:
-    """Return the number of rows of each value in each class."""
-    return np.array([values.sum_rows(target) for target in targets.T]).T
 
 
 def _sum_repeated(values: Values) -> int:
@@ -477,28 +529,26 @@ def _has_repeats(values: Values, outside: bool) -> bool:
     )
 
 
-def _is_design(
-    table: TableDescription, name: str, used: np.ndarray, values: Values, is_number: bool
-) -> bool:
+def _is_design(table: TableDescription, column: Candidate) -> bool:
     """Whether values occur equally often, or in blocks of rows, in which other columns are alike.
 
     Numbers that order another column are times or doses, and not objects.
     """
-    in_file = values.of_cell[0]
+    rows, values, in_file = column.rows, column.values, column.values.of_cell[0]
     in_blocks = np.count_nonzero(np.diff(in_file)) + 1 == len(values.size)
     regular = in_blocks or values.size.min() == values.size.max()
     if len(values.size) < MIN_NUMBERED or not regular:
         return False
     # other numbers, and the target
     others = table.is_number & (table.n_values > 2) & (table.n_known == len(table.columns))
-    others &= np.array([str(other) != name for other in table.names])
-    columns = table.columns[np.ix_(used, np.flatnonzero(others)[:MAX_OTHERS])]
-    columns = np.column_stack([standardize(columns), _spread_target(table.target)[used]])
-    minimum = max(MIN_ALIKE, 4 / np.sqrt(max(1, len(used) - len(values.size))))
+    others &= np.array([str(other) != column.name for other in table.names])
+    columns = table.columns[np.ix_(rows, np.flatnonzero(others)[:MAX_OTHERS])]
+    columns = np.column_stack([standardize(columns), column.targets])
+    minimum = max(MIN_ALIKE, 4 / np.sqrt(max(1, len(rows) - len(values.size))))
     return any(
-        _measure_agreement(values, column[:, None])[0] >= minimum
-        and not (is_number and _are_neighbors_similar(values, column[:, None]))
-        for column in columns.T
+        _measure_agreement(values, other[:, None])[0] >= minimum
+        and not (column.is_number and _are_neighbors_similar(values, other[:, None]))
+        for other in columns.T
     )
 
 
@@ -522,13 +572,12 @@ def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, floa
     return (1 - within / (total / (n - 1)) if total > 0 else 0.0), squares
 
 
-def _relate_to_target(
-    name: str, values: Values, targets: np.ndarray, target: Target, outside: bool
-) -> CheckResult | None:
+def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
     """Describe a column whose repeated values have similar, or different, targets.
 
     A feature is described only if they are nearly always equal, or different.
     """
+    values, targets, outside = column.values, column.targets, column.outside
     sizes, n, classes = values.size, len(targets), target.classes is not None
     if len(sizes) <= targets.shape[1]:
         return None
@@ -569,10 +618,10 @@ def _relate_to_target(
         "identifier",
         "Identifier" if serious else "Shared values",
         "serious" if serious else "note",
-        f"{_sum_repeated(values)} of {n} samples share a value of {name!r}, and samples with the "
-        f"same value {relation}",
-        f"If they are repeated measurements of an object, {direction}. {_advise_groups(name)}"
-        f"{'' if outside else ' and remove it from the features'}.",
+        f"{_sum_repeated(values)} of {n} samples share a value of {column.name!r}, and samples "
+        f"with the same value {relation}",
+        f"If they are repeated measurements of an object, {direction}. "
+        f"{_advise_groups(column.name)}{'' if outside else ' and remove it from the features'}.",
     )
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -63,10 +62,6 @@ class Values:
         first, end = np.searchsorted(self.column, (position, position + 1))
         return slice(int(first), int(end))
 
-    def sum_by_column(self, numbers: np.ndarray) -> np.ndarray:
-        """Return the sum of a number of each value, by column."""
-        return np.bincount(self.column, numbers, minlength=len(self.n_values))
-
     def sum_rows(self, outcome: np.ndarray) -> np.ndarray:
         """Return the sum of a number of each row, by value."""
         weights = np.broadcast_to(outcome, self.of_cell.shape).reshape(-1)
@@ -76,7 +71,7 @@ class Values:
 def find_values(columns: np.ndarray) -> Values:
     """Sort the columns of a table, and number their distinct values."""
     # the first cell of each value, in the order of each column
-    order = np.argsort(columns.T, axis=1, kind="stable")
+    order = np.argsort(columns.T, axis=1)
     in_order = np.take_along_axis(columns.T, order, axis=1)
     known = ~np.isnan(in_order)
     is_first = known.copy()
@@ -106,12 +101,12 @@ class TableDescription:
         "number", "date" or "category".
     target, groups, left_out
         Target, groups and columns outside X of the same rows.
-    keys : sequence of bytes or None
-        A key per sample of the full table. Samples are equal if their keys are.
+    first_equal : array of int or None
+        The first sample that equals each one, for the full table.
     key_size : array or None
         Characters of a text, or stored entries of a sparse row, or None for a dense table.
     all_target, all_groups
-        Target and groups of the full table, which `keys` refers to.
+        Target and groups of the full table, which `first_equal` refers to.
     unchecked : list of str
         Parts that are not checked, with reasons.
     """
@@ -122,7 +117,7 @@ class TableDescription:
     target: Target
     groups: Any
     left_out: Mapping[str, Any]
-    keys: Sequence[bytes] | None
+    first_equal: np.ndarray | None
     key_size: np.ndarray | None
     all_target: Target
     all_groups: Any
@@ -136,20 +131,27 @@ class TableDescription:
     @cached_property
     def n_values(self) -> np.ndarray:
         """Number of distinct values of each column."""
-        counts = [values.n_values for _, values in self.find_values()]
-        return np.concatenate([np.empty(0, dtype=np.intp), *counts])
+        counts = [np.empty(0, dtype=np.intp)]
+        for block in self.list_blocks(np.arange(self.columns.shape[1])):
+            in_order = np.sort(self.columns[:, block].T, axis=1)
+            rises = in_order[:, 1:] > in_order[:, :-1]  # missing values are last
+            counts.append(rises.sum(axis=1) + ~np.isnan(in_order[:, 0]))
+        return np.concatenate(counts)
 
     @cached_property
     def n_known(self) -> np.ndarray:
         """Number of finite numbers in each column."""
         return np.array([np.isfinite(column).sum() for column in self.columns.T], dtype=np.intp)
 
-    def find_values(self) -> Iterator[tuple[int, Values]]:
-        """Yield the values of a block of columns, and the position of its first column."""
-        n, p = self.columns.shape
-        width = max(1, BLOCK_CELLS // n)
-        for start in range(0, p, width):
-            yield start, find_values(self.columns[:, start : start + width])
+    def list_blocks(self, positions: np.ndarray, n_rows: int | None = None) -> list[np.ndarray]:
+        """Return columns in blocks, of which one is in memory at a time."""
+        width = max(1, BLOCK_CELLS // (n_rows or len(self.columns)))
+        return [positions[k : k + width] for k in range(0, len(positions), width)]
+
+    def find_values(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, Values]]:
+        """Yield blocks of columns, and their values."""
+        for block in self.list_blocks(positions):
+            yield block, find_values(self.columns[:, block])
 
     def name(self, positions: Sequence[int]) -> str:
         """Return the names of a few features."""
@@ -167,7 +169,7 @@ def describe_table(
     X, n = convert_rows(X), len(target)
     rows: Any = slice(None)
     unchecked: list[str] = []
-    keys: list[bytes] | None = None
+    keys: list[int] | None = None
     key_size = None
     columns, kinds = np.empty((n, 0)), np.empty(0, dtype=str)
     if issparse(X) or is_dense_table(X):
@@ -184,11 +186,10 @@ def describe_table(
             X = X.tocsr()[rows].toarray()
         # encoded values of all rows, and then of those that are checked
         columns, kinds = _encode_columns(X)
-        if keys is None:
-            keys = [blake2b((row + 0.0).tobytes(), digest_size=16).digest() for row in columns]
+        keys = hash_rows(columns) if keys is None else keys
         columns = columns[rows] if len(columns) == n else columns
     elif (texts := _read_texts(X)) is not None:
-        keys = [text.encode() for text in texts]
+        keys = [hash(text) for text in texts]
         key_size = np.array([len(text) for text in texts])
         unchecked.append("features, because the samples are texts (exact copies were checked)")
     else:
@@ -200,12 +201,25 @@ def describe_table(
         Target(target.y[rows], target.classes, target.codes[rows]),
         None if groups is None else np.asarray(groups)[rows],
         {name: np.asarray(column)[rows] for name, column in left_out.items()},
-        keys,
+        None if keys is None else find_first_equal(keys),
         key_size,
         target,
         groups,
         unchecked,
     )
+
+
+def hash_rows(rows: np.ndarray) -> list[int]:
+    """Return a number of 64 bits for each row of numbers, the same for equal rows."""
+    step = max(1, BLOCK_CELLS // max(1, rows.shape[1]))
+    blocks = (rows[k : k + step] + 0.0 for k in range(0, len(rows), step))  # -0.0 equals 0.0
+    return [hash(row.tobytes()) for block in blocks for row in block]
+
+
+def find_first_equal(keys: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Return the position of the first key that equals each one."""
+    first, place = np.unique(keys, return_index=True, return_inverse=True)[1:]
+    return first[place.reshape(-1)]
 
 
 def convert_rows(X: Any) -> Any:
@@ -268,22 +282,24 @@ def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
     if column.dtype.kind in "mM":
         return np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(float)), "date"
     # objects that are numbers
-    has_texts = any(isinstance(value, str) for value in column.tolist())
+    values = column.tolist()
+    has_texts = any(isinstance(value, str) for value in values)
     if not has_texts:
         with suppress(TypeError, ValueError):  # pandas.NA is not a float
             return drop_infinite(column.astype(float)), "number"
-    # texts are numbers, unless different texts are the same number
-    texts = np.array([str(value) for value in column.tolist()], dtype=str)
-    missing = np.isin(np.char.lower(texts), MISSING)
-    codes = np.unique(np.where(missing, "", texts), return_inverse=True)[1].astype(float)
-    codes[missing] = np.nan
-    try:
-        numbers = np.where(missing, "nan", texts).astype(float)
-    except ValueError:
-        return codes, "category"
-    if has_texts and len(np.unique(numbers[~missing])) < len(np.unique(codes[~missing])):
-        return codes, "category"
-    return drop_infinite(numbers), "number"
+    # distinct texts in alphabetical order, the missing ones last
+    texts = list(map(str, values))
+    distinct = sorted(set(texts), key=lambda text: (text.lower() in MISSING, text))
+    place = {text: position for position, text in enumerate(distinct)}
+    cells = np.fromiter(map(place.__getitem__, texts), dtype=np.intp, count=len(texts))
+    known = [text for text in distinct if text.lower() not in MISSING]
+    missing = [np.nan] * (len(distinct) - len(known))
+    # they are numbers, unless different texts are the same number
+    with suppress(ValueError):
+        numbers = np.array([*map(float, known), *missing])
+        if not has_texts or len(set(numbers[: len(known)])) == len(known):
+            return drop_infinite(numbers[cells]), "number"
+    return np.array([*range(len(known)), *missing], dtype=float)[cells], "category"
 
 
 def drop_infinite(numbers: np.ndarray) -> np.ndarray:
@@ -344,13 +360,13 @@ def get_rounding_error(column: np.ndarray) -> float:
     return tolerance * largest
 
 
-def _key_sparse_rows(X: Any) -> tuple[list[bytes], np.ndarray]:
-    """Return a key of the entries of each sparse row, and their number."""
+def _key_sparse_rows(X: Any) -> tuple[list[int], np.ndarray]:
+    """Return a hash of the entries of each sparse row, and their number."""
     rows = X.tocsr().copy()
     rows.sum_duplicates()  # also sorts the column numbers
     rows.eliminate_zeros()
     bounds = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-    keys = [rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in bounds]
+    keys = [hash(rows.indices[a:b].tobytes() + rows.data[a:b].tobytes()) for a, b in bounds]
     return keys, np.diff(rows.indptr)
 
 

@@ -8,7 +8,12 @@ import numpy as np
 from scipy.special import comb
 from scipy.stats import hypergeom
 
-from skeval.report._data_checks.table import TOLERANCE, TableDescription, get_rounding_error
+from skeval.report._data_checks.table import (
+    TOLERANCE,
+    TableDescription,
+    find_values,
+    get_rounding_error,
+)
 from skeval.report._page import CheckResult
 
 MAX_CHANCE = 1e-3
@@ -47,22 +52,21 @@ def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
         target.y.astype(float) if target.classes is None else (target.codes == code).astype(float)
         for code in range(max(1, target.n_classes))
     ]
-    for start, values in table.find_values():
-        n_values, n_known = values.n_values, values.sum_by_column(values.size)
-        few = (n_values >= 3) & (n_values <= n_known / 2)
-        repeated = np.flatnonzero(few & (n_known >= MIN_KNOWN * len(table.columns)))
+    # features whose values repeat
+    few = (table.n_values >= 3) & (table.n_values <= table.n_known / 2)
+    repeated = np.flatnonzero(few & (table.n_known >= MIN_KNOWN * len(table.columns)))
+    for block in table.list_blocks(repeated):
         # the target rises by at least one unit per unit of its smoothed means
-        centered = table.columns[:, start + repeated]
+        centered = table.columns[:, block]
         centered = np.nan_to_num(centered - np.nanmean(centered, axis=0))
         covariances = np.array([y - y.mean() for y in outcomes]) @ centered
         rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
         # values that are means of the target
         for row, place in np.argwhere(rises).tolist():
-            part, column = values.of_column(repeated[place]), values.of_cell[repeated[place]]
-            in_order = outcomes[row][np.argsort(column, kind="stable")]
-            size = values.size[part]
-            if _is_encoding(values.number[part], size, in_order[: size.sum()]):
-                encoded.add(int(start + repeated[place]))
+            values = find_values(table.columns[:, block[place], None])
+            in_order = outcomes[row][np.argsort(values.of_cell[0], kind="stable")]
+            if _is_encoding(values.number, values.size, in_order[: values.size.sum()]):
+                encoded.add(int(block[place]))
     if encoded:
         yield CheckResult(
             "target-encoded",
@@ -140,17 +144,21 @@ def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
         powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
         usual = power == powers[counts.argmax()]
         # each value once in a class: rows of one object share their values
-        pairs = np.unique(np.column_stack([column[usual], codes[usual]]), axis=0)
-        values, classes = pairs.T
+        values, place = np.unique(column[usual], return_inverse=True)
+        occurs = np.zeros((table.target.n_classes, len(values)), dtype=bool)
+        occurs[codes[usual], place] = True
         decimals = _count_decimals(values)
-        for code in np.unique(classes):
-            own = classes == code
-            most, size = decimals[own].max(), int(own.sum())
-            if most == decimals.max() or len(np.unique(values[own])) < MIN_DISTINCT:
+        all_decimals = np.broadcast_to(decimals, occurs.shape)[occurs]
+        n_classes = np.count_nonzero(occurs.any(axis=1))
+        for own in occurs:
+            size = int(own.sum())
+            most = decimals[own].max(initial=0)
+            if size < MIN_DISTINCT or most == decimals.max():
                 continue
             # all values of the class have fewer decimals than some of the others
-            chance = hypergeom.sf(size - 1, len(values), np.sum(decimals <= most), size)
-            if chance * len(table.names) * len(np.unique(classes)) <= MAX_CHANCE:
+            n_fewer = np.sum(all_decimals <= most)
+            chance = hypergeom.sf(size - 1, len(all_decimals), n_fewer, size)
+            if chance * len(table.names) * n_classes <= MAX_CHANCE:
                 rounded.append(position)
                 break
     if rounded:

@@ -66,15 +66,29 @@ def test_a_column_that_decides_a_class_is_named(rule, n_classes, spoil):
     assert not any(text.headline for text in warnings_of(X, shuffled, names=list(X)))
 
 
-@pytest.mark.parametrize("n_wrong", [0, 2, 3])
-def test_wrong_rows_of_a_small_table_are_rounded_up(n_wrong):
-    """3 % of 60 rows are 1.8, so two of them may be wrong."""
-    y = np.arange(60) % 2
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    X[y == 1, 2] = np.nan
-    X[: 2 * n_wrong : 2, 2] = np.nan
+@pytest.mark.parametrize(("n", "allowed"), [(30, 1), (60, 2), (200, 6), (1000, 30)])
+@pytest.mark.parametrize("more", [0, 1])
+def test_three_of_a_hundred_rows_may_be_wrong_rounded_up(n, allowed, more):
+    """Of 60 rows they are 1.8, so two may be wrong. Half of them are in each class."""
+    y = np.arange(n) % 2
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    wrong = np.arange(n) < allowed + more
+    X[(y == 1) != wrong, 2] = np.nan
     codes = [text.code for text in warnings_of(X, y)]
-    assert ("telling-feature" in codes) == (n_wrong < 3)
+    assert ("telling-feature" in codes) == (not more)
+
+
+@pytest.mark.parametrize("n_small", [0, 10])
+def test_rare_classes_hide_no_column_of_a_large_table(n_small):
+    """They are 3 % of the rows, and have the values of another class than they belong to."""
+    rng = np.random.default_rng(0)
+    y = np.r_[np.repeat([0, 1], 29_100), 2 + np.arange(1800) % max(1, n_small)]
+    X = rng.normal(size=(60_000, 2))
+    X[:, 1] = np.exp(X[:, 1]) * np.where(y == 1, 1, -1)
+    rows = rng.permutation(60_000)
+    codes = [text.code for text in warnings_of(X[rows], y[rows])]
+    assert "telling-feature" in codes
+    assert "telling-feature" not in [text.code for text in warnings_of(X, y[rows])]
 
 
 def test_an_order_that_decides_several_classes_reaches_the_verdict():
