@@ -64,7 +64,9 @@ class Cells:
     @cached_property
     def squares(self) -> Floats:
         """Squared weights in each cell of each repeat, relative to the largest weight."""
-        return self.count(None if self.weight is None else (self.weight / self.largest) ** 2)
+        if self.weight is None:
+            return self.counts
+        return self.count((self.weight / self.largest) ** 2)
 
     def spread(self, slope: Floats, groups: Codes | None) -> list[Spread]:
         """Return the spread of the mean slope over the cells, for each repeat."""

@@ -26,8 +26,8 @@ from skeval._inference.areas import (
     Term,
     align_scores,
     find_area,
+    mean_precision,
     partial_area,
-    precision_influence,
     rank_terms,
     spread_of_areas,
 )
@@ -663,9 +663,9 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
     ]
     terms = [Term(slice(None), codes[first] == label, weight) for label in classes]
     # the areas of each repeat, from the pairs of its models
-    values, models = [], np.unique(fit)
+    values, models = [], np.bincount(fit) > 0
     for part in sample.parts:
-        own = np.isin(models, fit[part])
+        own = np.bincount(fit[part], minlength=len(models))[models] > 0
         won, pairs = np.array([area.of_fits[:, own].sum(axis=1) for area in areas]).T
         with np.errstate(invalid="ignore"):  # nan if no test set of a repeat has both classes
             values.append(float(np.mean(won / pairs)))
@@ -780,7 +780,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     for part in sample.parts:
         ranked = positive[part], aligned[part], weight[part]
         aligned[part] = align_scores(*ranked, sample.folds.fit[part])
-        values.append(precision_influence(positive[part], aligned[part], weight[part])[0])
+        values.append(mean_precision(positive[part], aligned[part], weight[part]))
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
     if np.isnan(aligned).any():
         return np.nan, {}

@@ -558,9 +558,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     codes, counted = sample.y_true, None
     if predictions.has_values:
         predicted = predictions.predicted.astype(np.intp, copy=False)
-        counted = count_cells(
-            codes, predicted, predictions.look_up(predictions.weight), predictions.repeat
-        )
+        counted = count_cells(codes, predicted, sample.weight, predictions.repeat)
         yield from measure_tables(predictions, sample, counted)
     # losses of probabilities
     known = {"labels": np.arange(len(classes))}
@@ -577,7 +575,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
         for code in [predictions.target.positive_code] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
             own = codes == code
-            of_class = sample._replace(y_true=own, y_pred=scores[:, code])
+            of_class = sample._replace(y_true=own, y_pred=scores[:, code].astype(float))
             n_positive = len(np.unique(predictions.cases.unit[predictions.row[own]]))
             for row, reported in SHOWN:
                 if row.response != _table.SCORES:
