@@ -840,7 +840,8 @@ def default_folds(target: Target, groups: Any) -> int:
         labels, numbers = np.unique(groups, return_inverse=True)
         if len(labels) < len(codes):
             # a class counts once in each of its groups
-            codes = np.unique(np.column_stack([codes, numbers.reshape(-1)]), axis=0)[:, 0]
+            pairs = np.unique(codes * len(labels) + numbers.reshape(-1))
+            codes = pairs // len(labels)
     return max(2, min(DEFAULT_FOLDS, int(np.bincount(codes).max())))
 
 

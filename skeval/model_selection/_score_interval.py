@@ -456,20 +456,23 @@ def measure_metrics(
             name = metric.name
             while name in results:
                 name += "_"
-            one = settle(metric, n_classes, n_units, confidence_level)
-            results[name] = replace(one, name=name)
+            results[name] = settle(metric, n_classes, n_units, confidence_level, name)
         return Results(results)
 
 
 def settle(
-    metric: Measured, n_classes: int | None, n_units: int, confidence_level: float
+    metric: Measured,
+    n_classes: int | None,
+    n_units: int,
+    confidence_level: float,
+    name: str | None = None,
 ) -> Estimate:
     """Return the estimate of a measured metric, with its interval."""
     method, limits, error = metric.form
     if n_units == 1:  # a single unit has no variance
         method, limits, error = NO_FORM
     return Estimate(
-        name=metric.name,
+        name=metric.name if name is None else name,
         value=metric.value,
         standard_error=error,
         method="out_of_fold",
@@ -604,12 +607,16 @@ def measure_tables(
 ) -> Iterator[Measured]:
     """Yield the metrics of a confusion table, for all samples or for one class."""
     called = code is None or bool(np.any(predictions.predicted == code))
+    order = np.array([True, False])
+    binary = None if code is None else counted.order_by(order)
     for row, reported in SHOWN:
         if not row.from_table or reported.of_class == (code is None):
             continue
-        options = reported.arguments if code is None else {"pos_label": True, "average": "binary"}
         # value, and the interval from its derivatives in the cells
-        table = _table.arrange(row, options, counted)
+        if binary is None:
+            table = _table.arrange(row, reported.arguments, counted)
+        else:
+            table = row.from_table(binary, order, {"pos_label": True, "average": "binary"})
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
             if row.counted == "y_pred" and not called:

@@ -23,6 +23,7 @@ from skeval._inference.areas import (
 from skeval._inference.calibration import count_probabilities
 from skeval._inference.intervals import binomial_limits
 from skeval.metrics import expected_calibration_error, reliability_curve, roc_curve_band
+from skeval.model_selection import metric_interval
 
 
 def test_groups_that_hold_every_score_are_worth_their_samples():
@@ -247,3 +248,20 @@ def test_limits_of_weighted_events_hold_the_share_that_is_none_at_all(rate):
         turned = calibrated_limits(1 - p, weight)
         assert_allclose(turned, (1 - high, 1 - low), atol=1e-9)
     assert np.mean(held) > 0.94
+
+
+@pytest.mark.parametrize("n_rare", [3, 8, 9])
+def test_an_area_is_the_same_with_classes_and_order_reversed(n_rare):
+    """Few positives are compared directly, and many are sorted."""
+    rng = np.random.default_rng(n_rare)
+    y = (np.arange(60) < n_rare).astype(int)
+    score, weight = rng.integers(0, 7, 60) / 7, rng.exponential(size=60)
+    given, reversed_ = (
+        metric_interval(roc_auc_score, *data, sample_weight=weight)
+        for data in ((y, score), (1 - y, -score))
+    )
+    assert_allclose(given.value, roc_auc_score(y, score, sample_weight=weight), rtol=1e-12)
+    for end in ("low", "high"):
+        ends = getattr(given.interval, end), getattr(reversed_.interval, end)
+        assert_allclose(*ends, rtol=1e-9)
+    assert_allclose(given.standard_error, reversed_.standard_error, rtol=1e-9)
