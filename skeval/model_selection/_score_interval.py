@@ -17,12 +17,13 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import matthews_corrcoef
 
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
 from skeval._inference.intervals import Limits, corrected_error, give_no_limits, mirrored
-from skeval._inference.tables import CountedClasses, count_cells, score_form
+from skeval._inference.tables import ConfusionTable, CountedClasses, count_cells, score_form
 from skeval._resampling.fit_request import (
     FitRequest,
     check_one_number,
@@ -606,7 +607,6 @@ def measure_tables(
     label: str | None = None,
 ) -> Iterator[Measured]:
     """Yield the metrics of a confusion table, for all samples or for one class."""
-    called = code is None or bool(np.any(predictions.predicted == code))
     order = np.array([True, False])
     binary = None if code is None else counted.order_by(order)
     for row, reported in SHOWN:
@@ -619,14 +619,25 @@ def measure_tables(
             table = row.from_table(binary, order, {"pos_label": True, "average": "binary"})
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
-            if row.counted == "y_pred" and not called:
-                estimate = np.nan
+            estimate = np.nan if is_undefined(row, table) else estimate
             values: list[float] = []
             if row.loss is None:  # the metric is not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
             widen = partial(sample.inflate, values=values)
             form = score_form(table, estimate, predictions.group, widen=widen)
         yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
+
+
+def is_undefined(row: Metric, table: ConfusionTable) -> bool:
+    """Whether a metric of a class, or Matthews' correlation, is 0/0, where scikit-learn has 0."""
+    if row.function is matthews_corrcoef:
+        return min(np.count_nonzero(table.share.sum(axis=axis)) for axis in (0, 1)) == 1
+    if table.score is None or not table.score.has_closed_limits:
+        return False
+    # samples of the first class
+    true, predicted = table.share[0].sum(), table.share[:, 0].sum()
+    counted = {"y_true": true, "y_pred": predicted}.get(row.counted, true + predicted)
+    return bool(counted == 0)
 
 
 def measure_loss(predictions: Predictions, name: str, losses: np.ndarray) -> Measured:
