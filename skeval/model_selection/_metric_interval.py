@@ -289,7 +289,9 @@ def metric_interval(
     _checks.check_option("method", method, _METHODS)
     _checks.check_jobs(n_jobs, verbose=0)
     # validated data and options
-    n = _check_lengths(y_true, y_pred, sample_weight)
+    n = _check_lengths(y_true, y_pred)
+    if sample_weight is not None:
+        _checks.check_weights("sample_weight", sample_weight, n)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
     groups_of_rows = _checks.check_groups(groups, n, crossed=True)
     data = Data(make_plain(y_true), make_plain(y_pred), groups_of_rows, sample_weight)
@@ -669,14 +671,14 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
     return limits
 
 
-def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
+def _check_lengths(y_true: Any, y_pred: Any) -> int:
     """Return the number of samples. Raise unless all arrays have one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes) or values is None or np.isscalar(values):
             raise TypeError(f"{name} must have one entry per sample, got {values!r}.")
         _checks.check_complete(name, values)
     with _checks.naming("y_true", "y_pred"):
-        check_consistent_length(y_true, y_pred, *others)
+        check_consistent_length(y_true, y_pred)
         n: int = num_samples(y_true)
     return n
 

@@ -370,7 +370,7 @@ def rank_labels(call, **options):
     ("call", "options"),
     [
         (skeval.evaluate, {"cv": 2}),
-        (model_selection.score_interval, {"method": "holdout"}),
+        (model_selection.score_interval, {"n_folds": 2}),
         (model_selection.permutation_test, {"n_permutations": 5}),
         (model_selection.bootstrap_score, {"n_resamples": 5}),
     ],

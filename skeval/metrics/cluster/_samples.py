@@ -187,9 +187,9 @@ def _check_matrix(X: object) -> np.ndarray:
         zero = matrix == 0
         if (zero != zero[zero.argmax(axis=1)]).any():
             raise ValueError(
-                f"{rule}, and its zeros must be distances, got samples at distance 0 that differ in "
-                "their distances to a third one. A graph of neighbors, or a sparse matrix without "
-                "some distances, is no distance matrix."
+                f"{rule}, and its zeros must be distances, got samples at distance 0 that differ "
+                "in their distances to a third one. A graph of neighbors, or a sparse matrix "
+                "without some distances, is no distance matrix."
             )
     if matrix.min() < 0:
         raise ValueError(f"{rule}, got a distance of {matrix.min()}.")
