@@ -155,6 +155,8 @@ def test_odd_values_are_those_of_an_argument(function, name, value):
 
 
 def test_the_error_of_a_holdout_is_a_number():
+    with pytest.raises(ValueError, match="y_true"):
+        evaluate_predictions(RAGGED * 5, [0, 1] * 5)
     for value in (["a"], {"a": 1}):
         with pytest.raises((TypeError, ValueError), match="error"):
             holdout_size(value, 0.1)
