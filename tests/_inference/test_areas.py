@@ -275,7 +275,10 @@ def test_areas_of_test_sets_count_ties_as_one_half(n_rare):
     """Both classes have the same area, whichever of them is rare in the test sets."""
     rng = np.random.default_rng(n_rare)
     y = (np.arange(60) < n_rare).astype(int)
-    X, model = rng.normal(size=(60, 2)) + y[:, None], DecisionTreeClassifier(max_depth=2, random_state=0)
+    X, model = (
+        rng.normal(size=(60, 2)) + y[:, None],
+        DecisionTreeClassifier(max_depth=2, random_state=0),
+    )
     cv = list(StratifiedKFold(2).split(X, y))
     areas, pairs = [], []
     for train, test in cv:
