@@ -81,7 +81,7 @@ def test_time_series_with_groups():
 
 
 def test_there_are_as_many_folds_as_groups_of_the_largest_class():
-    X, y, groups = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) // 50
+    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) // 50
     for n_groups in (10, 14):  # of one class each
         groups = np.arange(100) * n_groups // 100
         estimate = error_interval(GaussianNB(), X, y, groups=groups, n_repeats=1)
