@@ -83,10 +83,14 @@ def find_area(
     row = np.arange(len(weight)) if row is None else row
     for part in split_fits(fold):
         at, own = row[part], positive[part]
+        totals = float(weight[at[own]].sum()), float(weight[at[~own]].sum())
+        if not min(totals) > 0:  # a test set of one class has no pairs
+            of_fits.append((0.0, 0.0))
+            continue
         # weight of the correctly ordered pairs of each sample, and of all its pairs
-        sorted_scores = ranked or rank_scores(own, score[part], weight[at])
-        won = weight[at] * sorted_scores.find_wins(own)
-        compared = weight[at] * np.where(own, *sorted_scores.totals[::-1])
+        won = ranked.find_wins(own) if ranked else find_wins(own, score[part], weight[at])
+        won = weight[at] * won
+        compared = weight[at] * np.where(own, *totals[::-1])
         wins[at] += won
         pairs[at] += compared
         of_fits.append((won.sum(), compared.sum()))
@@ -249,6 +253,24 @@ class Ranked(NamedTuple):
         return wins
 
 
+MAX_COMPARED = 8
+"""Maximum number of positives that are compared with each sample instead of sorting all."""
+
+
+def find_wins(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
+    """Return the weight of the other class that is ranked correctly against each sample."""
+    members = np.flatnonzero(positive)
+    if len(members) > MAX_COMPARED:
+        return rank_scores(positive, score, weight).find_wins(positive)
+    # compare each positive with all samples; ties count one half
+    negatives, wins = np.where(positive, 0.0, weight), np.zeros(len(score))
+    for i in members:
+        beaten = (score < score[i]) + 0.5 * (score == score[i])
+        wins += np.where(positive, 0.0, weight[i] * beaten)
+        wins[i] = beaten @ negatives
+    return wins
+
+
 def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
     # sort by score, and mark where a distinct score begins
     order = np.argsort(score)
@@ -293,6 +315,16 @@ def precision_influence(
     return value, weight * slope / total
 
 
+def mean_precision(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> float:
+    """Return the average precision, as in `precision_influence`, sorting the positives only."""
+    distinct, place = np.unique(score[positive], return_inverse=True)
+    own = np.bincount(place, weight[positive])
+    # weight of all samples between consecutive scores of positives
+    between = np.bincount(np.searchsorted(distinct, score, "right"), weight, len(own) + 1)[1:]
+    hits, chosen = (np.cumsum(part[::-1])[::-1] for part in (own, between))
+    return float(own @ (hits / chosen) / own.sum())
+
+
 def align_scores(
     positive: NDArray[np.bool_], score: Floats, weight: Floats, fold: NDArray[np.intp]
 ) -> Floats:
@@ -303,12 +335,12 @@ def align_scores(
     positive and a negative in one test set determine d. Without any, the result is nan.
     """
 
+    own, sizes = positive.astype(float), np.bincount(fold, weight).clip(1e-300)
+
     def average(values: Floats) -> Floats:
         """Return the mean of the test set of each prediction."""
-        sums = np.bincount(fold, weight * values) / np.bincount(fold, weight).clip(1e-300)
-        return np.asarray(sums[fold])
+        return np.asarray((np.bincount(fold, weight * values) / sizes)[fold])
 
-    own = positive.astype(float)
     within = weight * (own - average(own))
     if not np.any(np.abs(within) > intervals.ROUNDING * weight):
         return np.full(len(score), np.nan)

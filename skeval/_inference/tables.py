@@ -64,7 +64,9 @@ class Cells:
     @cached_property
     def squares(self) -> Floats:
         """Squared weights in each cell of each repeat, relative to the largest weight."""
-        return self.count(None if self.weight is None else (self.weight / self.largest) ** 2)
+        if self.weight is None:
+            return self.counts
+        return self.count((self.weight / self.largest) ** 2)
 
     def spread(self, slope: Floats, groups: Codes | None) -> list[Spread]:
         """Return the spread of the mean slope over the cells, for each repeat."""
@@ -248,6 +250,8 @@ def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:
 
 def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]:
     """Return the score of cell probabilities p and its gradient with respect to each cell."""
+    if p.shape == (2, 2) and score.has_closed_limits:
+        return _rate_of_class(p, _list_rates(score)[0])
     if isinstance(score.average, str) and score.average == "micro":
         parts = [_micro(p, score.chosen, rate) for rate in _list_rates(score)]
     else:
@@ -291,12 +295,31 @@ def _list_rates(score: FScore) -> list[_Rate]:
     }.get(score.value, [f])
 
 
+def _rate_of_class(p: Floats, rate: _Rate) -> tuple[float, Floats]:
+    """Return the rate of the first of two classes, and its gradient."""
+    hits, missed, false = map(float, (p[0, 0], p[0, 1], p[1, 0]))
+    of_hits = rate.by_row + rate.by_column - rate.by_diagonal
+    whole = of_hits * hits + rate.by_row * missed + rate.by_column * false
+    if not whole > 0:
+        return 0.0, np.zeros((2, 2))
+    value = rate.top * hits / whole
+    slopes = [rate.top - of_hits * value, -rate.by_row * value], [-rate.by_column * value, 0.0]
+    return value, np.array(slopes) / whole
+
+
+def add_slopes(by_part: Floats, by_row: Floats, by_column: Floats) -> Floats:
+    """Return the gradient by cell of a function of the diagonal, the row sums and column sums."""
+    gradient: Floats = np.add.outer(by_row, by_column)
+    gradient.flat[:: len(gradient) + 1] += by_part
+    return gradient
+
+
 def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Floats]:
     """Return the rate of the pooled classes, and its gradient."""
     sums = (v[chosen].sum(keepdims=True) for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
     value, by_part, by_row, by_column = rate.find(*sums)
     one = chosen.astype(np.float64)
-    return float(value[0]), np.diag(by_part * one) + (by_row * one)[:, None] + by_column * one
+    return float(value[0]), add_slopes(by_part * one, by_row * one, by_column * one)
 
 
 def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> tuple[float, Floats]:
@@ -308,7 +331,7 @@ def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> t
     values, by_part, by_row, by_column = rate.find(np.diag(p), p.sum(axis=1), p.sum(axis=0))
     mean = float(weight @ values)
     of_row = weight * by_row + slope * (values - mean)
-    return mean, np.diag(weight * by_part) + of_row[:, None] + weight * by_column
+    return mean, add_slopes(weight * by_part, of_row, weight * by_column)
 
 
 def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
@@ -460,10 +483,11 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
     spread = np.ptp(slope)
     if spread == 0:
         return share
-    depth = (slope[nonempty].max() - slope[nonempty]) / spread  # 0 at the best nonempty cell
+    best, best_empty = slope[nonempty].max(), slope[~nonempty].max(initial=-np.inf)
+    depth = (best - slope[nonempty]) / spread  # 0 at the best nonempty cell
     depth[depth < _TIE] = 0.0
     # gain of the best empty cell over the best nonempty one
-    gain = (slope[~nonempty].max(initial=-np.inf) - slope[nonempty].max()) / spread
+    gain = (best_empty - best) / spread
     q = share[nonempty]
 
     def excess(log_margin: float) -> float:
@@ -485,7 +509,7 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
     if gain <= margin:
         p[nonempty] /= p[nonempty].sum()
     else:
-        top = ~nonempty & (slope >= slope[~nonempty].max() - _TIE * spread)
+        top = ~nonempty & (slope >= best_empty - _TIE * spread)
         p[top] = max(0.0, 1 - p[nonempty].sum()) / top.sum()
     return p
 
@@ -524,11 +548,14 @@ def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
 def kappa(p: Floats, disagreement: Floats) -> tuple[float, Floats]:
     """Return Cohen's kappa, ``1 - sum w_ij p_ij / sum w_ij row_i column_j``."""
     row, column = p.sum(axis=1), p.sum(axis=0)
-    observed, expected = np.sum(disagreement * p), row @ disagreement @ column
+    of_row, of_column = disagreement @ column, row @ disagreement
+    observed, expected = np.vdot(disagreement, p), of_column @ column
     if expected <= 0:
         return np.nan, np.zeros_like(p)
-    slope = (disagreement @ column)[:, None] + (row @ disagreement)[None, :]
-    return float(1 - observed / expected), (observed / expected * slope - disagreement) / expected
+    gradient = np.add.outer(of_row, of_column)
+    gradient *= observed / expected**2
+    gradient -= disagreement / expected
+    return float(1 - observed / expected), gradient
 
 
 def phi(p: Floats) -> tuple[float, Floats]:
@@ -539,9 +566,11 @@ def phi(p: Floats) -> tuple[float, Floats]:
     if scale <= 1e-12:
         return 0.0, np.zeros_like(p)
     covariance = np.trace(p) - row @ column
-    slope = np.eye(len(p)) - column[:, None] - row[None, :]
-    scales = row[:, None] / of_true + column[None, :] / of_predicted
-    return float(covariance / scale), (slope + covariance * scales) / scale
+    of_row = covariance * row / of_true - column
+    of_column = covariance * column / of_predicted - row
+    gradient = add_slopes(np.ones(len(p)), of_row, of_column)
+    gradient /= scale
+    return float(covariance / scale), gradient
 
 
 def geometric_mean(p: Floats) -> tuple[float, Floats]:

@@ -592,7 +592,7 @@ def validate_inputs(
     _checks.check_jobs(n_jobs, verbose)
     check_params(params, n)
     raises = isinstance(error_score, str) and error_score == "raise"
-    if not raises and not (isinstance(error_score, Real) and np.isnan(error_score)):
+    if not raises and not (isinstance(error_score, Real) and error_score != error_score):
         raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")
     return Inputs(
         estimator,

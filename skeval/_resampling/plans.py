@@ -44,6 +44,7 @@ from skeval.utils._checks import (
     check_count,
     child_seed,
     ignored_warnings,
+    naming,
     repetition_rng,
     root_seed,
     suggest,
@@ -309,7 +310,9 @@ def plan_resamples(
 ) -> ResamplingPlan:
     """Train on the user's resamples, rows of sample indices, which must draw whole groups."""
     # rows of valid sample indices
-    indices, n_samples = np.asarray(indices), len(units.unit)
+    with naming("indices"):
+        indices = np.asarray(indices)
+    n_samples = len(units.unit)
     if indices.ndim != 2 or indices.shape[1] != n_samples or not len(indices):
         raise ValueError(
             f"indices must have shape (n_resamples, {n_samples}), got {indices.shape}."
@@ -840,7 +843,8 @@ def default_folds(target: Target, groups: Any) -> int:
         labels, numbers = np.unique(groups, return_inverse=True)
         if len(labels) < len(codes):
             # a class counts once in each of its groups
-            codes = np.unique(np.column_stack([codes, numbers.reshape(-1)]), axis=0)[:, 0]
+            pairs = np.unique(codes * len(labels) + numbers.reshape(-1))
+            codes = pairs // len(labels)
     return max(2, min(DEFAULT_FOLDS, int(np.bincount(codes).max())))
 
 

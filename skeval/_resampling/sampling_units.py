@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -21,6 +20,7 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import get_tags, indexable
 
+from joblib import Parallel, delayed
 from skeval.utils import _checks
 from skeval.utils._checks import (
     check_groups,
@@ -92,7 +92,7 @@ class Target:
     def with_positive(self, pos_label: Any) -> Target:
         """Return the target with one of two classes as the positive one."""
         classes = [] if self.classes is None else self.classes.tolist()
-        if len(classes) != 2 or np.ndim(pos_label) > 0 or pos_label not in classes:
+        if len(classes) != 2 or not np.isscalar(pos_label) or pos_label not in classes:
             raise ValueError(
                 f"pos_label must be None or one of two classes, got {pos_label!r}; y has "
                 f"{'the classes ' + ', '.join(map(repr, classes[:5])) if classes else 'numbers'}."

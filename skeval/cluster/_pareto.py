@@ -260,6 +260,12 @@ def compare_clusterings(
 def resolve_directions(indices: Any) -> dict[str, bool]:
     """Return whether larger is better for each index name."""
     if isinstance(indices, Mapping):
+        for name, pair in indices.items():
+            if not (isinstance(pair, Sequence) and len(pair) == 2 and callable(pair[0])):
+                raise ValueError(
+                    "indices must be names, or a dict of pairs (function, greater_is_better), got "
+                    f"{pair!r} for {name!r}."
+                )
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
     else:
         names = [_checks.check_option("indices", name, GREATER_IS_BETTER) for name in indices]

@@ -353,7 +353,7 @@ class CurveSample:
     @property
     def average_precision(self) -> float:
         """Average precision, the mean over cuts, weighted by the gain in recall."""
-        return areas.precision_influence(self.positive, self.score, self.weight)[0]
+        return areas.mean_precision(self.positive, self.score, self.weight)
 
     @property
     def z(self) -> float:

@@ -22,6 +22,7 @@ from skeval.metrics._table import (
     BINARY,
     EXPLAINED_VARIANCES,
     METRICS,
+    SCORES,
     BatchScore,
     Metric,
     find_row,
@@ -29,7 +30,7 @@ from skeval.metrics._table import (
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
 from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Space, naming, suggest
+from skeval.utils._checks import Space, naming, suggest, warn_user
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import (
     RoutedScorer,
@@ -226,6 +227,14 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
             raise ValueError(
                 f"scoring must be larger for better models, but {function.__name__} is a loss. "
                 f"Pass make_scorer({function.__name__}, greater_is_better=False)."
+            )
+        # classifiers predict labels, of which all of a class are tied
+        ranks = row is not None and row.response == SCORES and is_classifier(estimator)
+        if ranks and np.array_equal(responses_of_scorer(part), "predict"):
+            warn_user(
+                f"scoring should rank samples by scores, but make_scorer({function.__name__}) "
+                "ranks the labels of `predict`. Pass the argument response_method="
+                f"{SCORES!r} to make_scorer."
             )
     with naming("scoring"):
         if isinstance(scoring, str):

@@ -26,8 +26,8 @@ from skeval._inference.areas import (
     Term,
     align_scores,
     find_area,
+    mean_precision,
     partial_area,
-    precision_influence,
     rank_terms,
     spread_of_areas,
 )
@@ -465,6 +465,35 @@ def unwrap(metric: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, An
     return metric, {}
 
 
+def explain_undefined(metric: Callable[..., Any], y_true: Any, y_pred: Any) -> str:
+    """Return why a metric of one class, or Matthews' correlation, is 0/0, or "" if it is not.
+
+    scikit-learn returns 0 for it, or the argument `zero_division`.
+    """
+    function, arguments = unwrap(metric)
+    row, true, pred = find_row(function), np.asarray(y_true), np.asarray(y_pred)
+    if row is None or row.side is not None or true.ndim != 1 or pred.ndim != 1:
+        return ""
+    if function is sk.matthews_corrcoef:
+        constant = [name for name, y in (("y_true", true), ("y_pred", pred)) if np.all(y == y[0])]
+        return f"{constant[0]} contains one class" if constant else ""
+    of_both = isinstance(row.from_table, Averaged) and row.from_table.value in ("f", "jaccard")
+    if arguments.get("average", "binary") != "binary" or not (of_both or row.counted != "all"):
+        return ""
+    # samples in the denominator
+    positive, ranks = arguments.get("pos_label", 1), row.from_table is None
+    parts = [true] * (of_both or row.counted == "y_true")
+    parts += [pred] * (of_both or row.counted == "y_pred")
+    if any(np.any(part == positive) for part in parts):
+        return ""
+    # scikit-learn refuses two other classes
+    labels = np.unique(true) if ranks else np.union1d(true, pred)
+    if len(labels) > 1 and positive not in labels.tolist():
+        return ""
+    texts = {"y_true": "y_true contains", "y_pred": "y_pred contains", "all": "both contain"}
+    return f"{texts[row.counted]} no sample of class {positive!r}"
+
+
 def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool = False) -> Forms:
     """Return the closed forms that apply to the metric and the data, the best first."""
     # the row of the metric; without one there is no closed form
@@ -663,9 +692,9 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
     ]
     terms = [Term(slice(None), codes[first] == label, weight) for label in classes]
     # the areas of each repeat, from the pairs of its models
-    values, models = [], np.unique(fit)
+    values, models = [], np.bincount(fit) > 0
     for part in sample.parts:
-        own = np.isin(models, fit[part])
+        own = np.bincount(fit[part], minlength=len(models))[models] > 0
         won, pairs = np.array([area.of_fits[:, own].sum(axis=1) for area in areas]).T
         with np.errstate(invalid="ignore"):  # nan if no test set of a repeat has both classes
             values.append(float(np.mean(won / pairs)))
@@ -780,7 +809,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     for part in sample.parts:
         ranked = positive[part], aligned[part], weight[part]
         aligned[part] = align_scores(*ranked, sample.folds.fit[part])
-        values.append(precision_influence(positive[part], aligned[part], weight[part])[0])
+        values.append(mean_precision(positive[part], aligned[part], weight[part]))
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
     if np.isnan(aligned).any():
         return np.nan, {}

@@ -321,7 +321,8 @@ def holdout_size(
     >>> holdout_size([0.05, 0.3], 0.03, priors=[0.9, 0.1], allocation="optimal").per_class
     (203, 48)
     """
-    errors = np.atleast_1d(np.asarray(error, dtype=float))
+    with _checks.naming("error"):
+        errors = np.atleast_1d(np.asarray(error, dtype=float))
     if not (errors.ndim == 1 and np.all((errors >= 0) & (errors <= 1))):
         raise ValueError(f"error must lie in [0, 1], got {error!r}.")
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:

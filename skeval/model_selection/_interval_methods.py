@@ -623,7 +623,7 @@ def plan_repeats(
     if isinstance(cv, Integral):
         argument, cv, n_folds = "cv", None, _checks.check_count("cv", cv, 2)
     n_folds = count_folds(inputs, n_folds, plans.folds_for(n), argument=argument)
-    adaptive = n_repeats in ("auto", None)
+    adaptive = n_repeats is None or (isinstance(n_repeats, str) and n_repeats == "auto")
     count = REPEATS_OF_LARGE if n > plans.LARGE else MAX_REPEATS
     count = count if adaptive else _checks.check_count("n_repeats", n_repeats)
     if cv is None:

@@ -213,8 +213,9 @@ def metric_interval(
     -----
     UndefinedMetricWarning
         If the metric is nan or raises `ValueError` on some resamples, which are left out and
-        counted in `n_undefined`, or in some units, which are left out. If the interval is
-        undefined (nan), for example because nothing varies.
+        counted in `n_undefined`, or in some units, which are left out. If the metric is 0/0,
+        such as the precision of a class that is never predicted. If the interval is undefined
+        (nan), for example because nothing varies.
     UserWarning
         If there are fewer than 10 groups.
 
@@ -288,7 +289,9 @@ def metric_interval(
     _checks.check_option("method", method, _METHODS)
     _checks.check_jobs(n_jobs, verbose=0)
     # validated data and options
-    n = _check_lengths(y_true, y_pred, sample_weight)
+    n = _check_lengths(y_true, y_pred)
+    if sample_weight is not None:
+        _checks.check_weights("sample_weight", sample_weight, n)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
     groups_of_rows = _checks.check_groups(groups, n, crossed=True)
     data = Data(make_plain(y_true), make_plain(y_pred), groups_of_rows, sample_weight)
@@ -417,7 +420,13 @@ def _estimate_metric(
 
     # closed forms where there are some, and otherwise the bootstrap
     replicates, fields = np.empty(0), dict[str, Any]()
-    forms = _choose_forms(metric, sample, settings) or _close_share(statistic, sample, settings)
+    undefined = _table.explain_undefined(metric, true, pred)
+    if undefined:
+        what = "undefined" if np.isnan(value) else "set by zero_division, without an interval"
+        _checks.warn_undefined(f"{repr_metric(metric)} is {what}, because {undefined}.")
+        forms: Forms = {"none": _table.NO_LIMITS}
+    else:
+        forms = _choose_forms(metric, sample, settings) or _close_share(statistic, sample, settings)
     if forms:
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
@@ -446,7 +455,7 @@ def _estimate_metric(
         standard_error=error,
         method=next(iter(limits)),
         limits={
-            name: form if few is not None else partial(_warn_if_undefined, form)
+            name: form if few is not None or undefined else partial(_warn_if_undefined, form)
             for name, form in limits.items()
         },
         n_samples=n,
@@ -662,14 +671,14 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
     return limits
 
 
-def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
+def _check_lengths(y_true: Any, y_pred: Any) -> int:
     """Return the number of samples. Raise unless all arrays have one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes) or values is None or np.isscalar(values):
             raise TypeError(f"{name} must have one entry per sample, got {values!r}.")
         _checks.check_complete(name, values)
     with _checks.naming("y_true", "y_pred"):
-        check_consistent_length(y_true, y_pred, *others)
+        check_consistent_length(y_true, y_pred)
         n: int = num_samples(y_true)
     return n
 
@@ -716,7 +725,10 @@ class MetricOfRows:
         if self.values is not None:
             return float(np.average(self.values[indices], weights=selected))
         options = {} if selected is None else {"sample_weight": selected}
-        pair = (safe_indexing(each, indices) for each in (self.y_true, self.y_pred))
+        pair = tuple(safe_indexing(each, indices) for each in (self.y_true, self.y_pred))
+        replaced = _table.unwrap(self.metric)[1].get("zero_division", "warn") != "warn"
+        if not replaced and _table.explain_undefined(self.metric, *pair):
+            return float("nan")
         score = self.metric(*pair, **options)
         if not np.isscalar(score) and np.ndim(score):
             raise TypeError(

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import matthews_corrcoef
 
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
 from skeval._inference.intervals import Limits, corrected_error, give_no_limits, mirrored
-from skeval._inference.tables import CountedClasses, count_cells, score_form
+from skeval._inference.tables import ConfusionTable, CountedClasses, count_cells, score_form
 from skeval._resampling.fit_request import (
     FitRequest,
     check_one_number,
@@ -456,20 +457,23 @@ def measure_metrics(
             name = metric.name
             while name in results:
                 name += "_"
-            one = settle(metric, n_classes, n_units, confidence_level)
-            results[name] = replace(one, name=name)
+            results[name] = settle(metric, n_classes, n_units, confidence_level, name)
         return Results(results)
 
 
 def settle(
-    metric: Measured, n_classes: int | None, n_units: int, confidence_level: float
+    metric: Measured,
+    n_classes: int | None,
+    n_units: int,
+    confidence_level: float,
+    name: str | None = None,
 ) -> Estimate:
     """Return the estimate of a measured metric, with its interval."""
     method, limits, error = metric.form
     if n_units == 1:  # a single unit has no variance
         method, limits, error = NO_FORM
     return Estimate(
-        name=metric.name,
+        name=metric.name if name is None else name,
         value=metric.value,
         standard_error=error,
         method="out_of_fold",
@@ -558,9 +562,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     codes, counted = sample.y_true, None
     if predictions.has_values:
         predicted = predictions.predicted.astype(np.intp, copy=False)
-        counted = count_cells(
-            codes, predicted, predictions.look_up(predictions.weight), predictions.repeat
-        )
+        counted = count_cells(codes, predicted, sample.weight, predictions.repeat)
         yield from measure_tables(predictions, sample, counted)
     # losses of probabilities
     known = {"labels": np.arange(len(classes))}
@@ -577,7 +579,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
         for code in [predictions.target.positive_code] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
             own = codes == code
-            of_class = sample._replace(y_true=own, y_pred=scores[:, code])
+            of_class = sample._replace(y_true=own, y_pred=scores[:, code].astype(float))
             n_positive = len(np.unique(predictions.cases.unit[predictions.row[own]]))
             for row, reported in SHOWN:
                 if row.response != _table.SCORES:
@@ -605,23 +607,37 @@ def measure_tables(
     label: str | None = None,
 ) -> Iterator[Measured]:
     """Yield the metrics of a confusion table, for all samples or for one class."""
-    called = code is None or bool(np.any(predictions.predicted == code))
+    order = np.array([True, False])
+    binary = None if code is None else counted.order_by(order)
     for row, reported in SHOWN:
         if not row.from_table or reported.of_class == (code is None):
             continue
-        options = reported.arguments if code is None else {"pos_label": True, "average": "binary"}
         # value, and the interval from its derivatives in the cells
-        table = _table.arrange(row, options, counted)
+        if binary is None:
+            table = _table.arrange(row, reported.arguments, counted)
+        else:
+            table = row.from_table(binary, order, {"pos_label": True, "average": "binary"})
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
-            if row.counted == "y_pred" and not called:
-                estimate = np.nan
+            estimate = np.nan if is_undefined(row, table) else estimate
             values: list[float] = []
             if row.loss is None:  # the metric is not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
             widen = partial(sample.inflate, values=values)
             form = score_form(table, estimate, predictions.group, widen=widen)
         yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
+
+
+def is_undefined(row: Metric, table: ConfusionTable) -> bool:
+    """Whether a metric of a class, or Matthews' correlation, is 0/0, where scikit-learn has 0."""
+    if row.function is matthews_corrcoef:
+        return min(np.count_nonzero(table.share.sum(axis=axis)) for axis in (0, 1)) == 1
+    if table.score is None or not table.score.has_closed_limits:
+        return False
+    # samples of the first class
+    true, predicted = table.share[0].sum(), table.share[:, 0].sum()
+    counted = {"y_true": true, "y_pred": predicted}.get(row.counted, true + predicted)
+    return bool(counted == 0)
 
 
 def measure_loss(predictions: Predictions, name: str, losses: np.ndarray) -> Measured:

@@ -332,6 +332,14 @@ def _measure_chosen(
     drawn_thresholds = np.array(chosen)
     # scaled, because squares of large scores overflow
     scale = float(np.abs(drawn_thresholds).max()) or 1.0
+    details = rule._asdict() if np.isfinite(rule.wanted) else {"rule": rule.rule}
+    apparent = _find_shares(*counts, at)
+    # the lowest threshold has sensitivity 1, but the highest may have a low specificity
+    if rule.rule == "specificity" and apparent[1] < rule.wanted - TIE:
+        details["caution"] = (
+            f"No threshold has a specificity of {rule.wanted:g}. The highest score, at which it is "
+            f"{apparent[1]:.3g}, is used."
+        )
     estimates = {
         "threshold": Estimate(
             name="threshold",
@@ -340,14 +348,13 @@ def _measure_chosen(
             limits={"percentile": partial(percentile_limits, drawn_thresholds)},
             n_samples=len(sample.positive),
             replicates=drawn_thresholds,
-            details=rule._asdict() if np.isfinite(rule.wanted) else {"rule": rule.rule},
+            details=details,
             allow_point=True,
             method="bootstrap",
             confidence_level=sample.confidence_level,
         )
     }
     # measures at this threshold, less their optimism
-    apparent = _find_shares(*counts, at)
     correlation = 0.0 if rule.rule in SHARES else correlation_of(np.cov(np.array(gaps)[:, :2].T))
     shares = _expect_shares(sample, rule, thresholds[at], apparent, gaps, units.n_groups)
     return estimates | shares, correlation

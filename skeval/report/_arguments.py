@@ -361,7 +361,8 @@ def match_columns(y_true: Any, predictions: Any) -> list[Any] | None:
 
 def is_wide(y_true: Any) -> bool:
     """Whether there are several columns of targets."""
-    shape = getattr(y_true, "shape", None) or np.shape(y_true)
+    with _checks.naming("y_true"):
+        shape = getattr(y_true, "shape", None) or np.shape(y_true)
     return len(shape) > 1 and shape[1] > 1
 
 

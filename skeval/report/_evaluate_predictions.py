@@ -360,7 +360,8 @@ def show_threshold(report: PredictionsReport) -> Section | None:
             "here.",
         )
     texts = [f"{name} is {measures[name].value:.2f}" for name in ("sensitivity", "specificity")]
-    return Section(f"{start}, {' and '.join(texts)}", tables=[table])
+    not_reached = [cut.details["caution"]] if "caution" in cut.details else []
+    return Section(f"{start}, {' and '.join(texts)}", not_reached, tables=[table])
 
 
 def show_calibration(report: PredictionsReport) -> Section | None:

@@ -99,9 +99,9 @@ class Clock:
             part.budget = self.budget - self.left * (1 - 1 / n_parts)
         return part
 
-    def allows(self, n_fits: int) -> bool:
-        """Whether the remaining time is sufficient for a number of fits."""
-        return n_fits * self.seconds_per_fit <= self.left
+    def allows(self, n_fits: int, seconds: float = 0.0) -> bool:
+        """Whether the remaining time is sufficient for a number of fits and further `seconds`."""
+        return n_fits * self.seconds_per_fit + seconds <= self.left
 
     def stop(self, where: str) -> None:
         """Record an interrupt. No further parts are started."""
@@ -221,7 +221,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
         most = plans.folds_for(len(target))
         n_folds = n_main_folds = min(most, plans.default_folds(target, groups))
         reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
-        if groups is not None and n_folds < len(np.unique(groups, axis=0)):
+        if groups is not None and n_folds < most and n_folds < len(np.unique(groups, axis=0)):
             reason = f"a class has {n_folds} groups"
         if target.classes is not None:
             sizes = np.bincount(target.codes)
@@ -239,8 +239,8 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
         units = first.inputs.units.unit
-        pairs = np.unique(np.column_stack([target.codes, units]), axis=0)
-        for code in np.flatnonzero(np.bincount(pairs[:, 0]) == 1):
+        pairs = np.unique(target.codes * len(target) + units)
+        for code in np.flatnonzero(np.bincount(pairs // len(target)) == 1):
             notes.append(Caution("few-folds", write_single_group(name_label(target.classes[code]))))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
     splitter = plans.seed_splitter(splitter, root_seed(first.seed))
@@ -255,9 +255,16 @@ GROWTH = 4
 """Ratio of the numbers of samples of two timed fits."""
 MAX_ANSWER_SHARE = 0.5
 """Maximum fraction of the remaining time for the fits of the main estimate."""
-SECONDS_PER_SAMPLE = 5e-6
-"""Time of the metrics of one repeat, per sample."""
+SECONDS_PER_SAMPLE, SECONDS_PER_CLASS, SECONDS_PER_SCORE = 5e-6, 1e-3, 2e-7
+"""Time of the metrics, for each prediction, each class, and each score of a class."""
 TEST_SHARE = 0.2
+
+
+def predict_seconds(target: Target, n_predictions: int) -> float:
+    """Return the expected seconds of the metrics of all predictions and of each class."""
+    n_classes = 0 if target.classes is None else len(target.classes)
+    per_class = SECONDS_PER_CLASS + SECONDS_PER_SCORE * n_predictions
+    return SECONDS_PER_SAMPLE * n_predictions + n_classes * per_class
 
 
 def choose_folds_in_time(
@@ -276,7 +283,8 @@ def choose_folds_in_time(
     stop = monotonic() + seconds
     timed = TIMING_SHARE * seconds / len(every_inputs)
     fit = sum(time_fit(inputs, timed, seed) for inputs in every_inputs)
-    left = MAX_ANSWER_SHARE * (stop - monotonic()) - SECONDS_PER_SAMPLE * n
+    metrics = len(every_inputs) * predict_seconds(inputs.target, n)
+    left = MAX_ANSWER_SHARE * (stop - monotonic()) - metrics
     # folds that take half of the time that is left
     n_folds = max(0, math.floor(left / fit)) if fit > 0 else plans.FOLDS_OF_LARGE
     if n_folds >= plans.FOLDS_OF_LARGE:
@@ -361,7 +369,9 @@ def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, 
                 _interval_methods.needs_more(task.design, done[name])
                 for name, task in tasks.items()
             )
-            if not (more and clock.allows((part.n_folds + 1) * len(tasks))):
+            n_predictions = len(first.inputs.target) * (len(outputs) // whole.n_folds + 1)
+            metrics = len(tasks) * predict_seconds(first.inputs.target, n_predictions)
+            if not (more and clock.allows((part.n_folds + 1) * len(tasks), metrics)):
                 break
     except KeyboardInterrupt:
         n_repeats = min(map(len, done.values())) // whole.n_folds

@@ -116,8 +116,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
     if undefined:
         text = (
-            f"Undefined metrics: {', '.join(undefined)}. A class is never predicted, or no test "
-            "set contains both classes."
+            f"Undefined metrics: {', '.join(undefined)}. A class is never predicted or has no "
+            "samples, or no test set contains both classes."
         )
         yield Caution("undefined", text)
     # metrics without an interval

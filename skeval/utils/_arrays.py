@@ -23,6 +23,7 @@ from skeval.utils._checks import (
     naming,
     refuse_big_integers,
     refuse_mask,
+    root_seed,
     suggest,
 )
 from skeval.utils._compat import (
@@ -105,6 +106,8 @@ def read_arrays(function: Function) -> Function:
         arrays = [to_numpy(value) for value in args]
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
         named = dict(zip(names, arrays, strict=False)) | kwargs
+        if isinstance(named.get("random_state"), bool):
+            root_seed(named["random_state"])  # raises
         check_pairs({name: named[name] for name in names if name in checked & {*named}})
         # frames of a column for each class
         wide = RESPONSES & checked & {*named} if named.get("labels") is None else ()

@@ -117,16 +117,19 @@ RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 
 def check_confidence_level(confidence_level: float) -> None:
-    """Raise unless a confidence level lies strictly between 0 and 1."""
-    if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
+    """Raise unless a confidence level lies strictly between 0 and 1, so that limits differ."""
+    least = float(np.finfo(float).eps)
+    if not isinstance(confidence_level, Real) or not least <= confidence_level < 1:
         raise ValueError(
-            f"confidence_level must satisfy 0 < confidence_level < 1, got {confidence_level!r}."
+            "confidence_level must satisfy 0 < confidence_level < 1, by more than a rounding "
+            f"error, got {confidence_level!r}."
         )
 
 
 def check_jobs(n_jobs: Any, verbose: Any) -> None:
     """Raise unless `n_jobs` is None or an integer, and `verbose` a number or boolean."""
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or n_jobs == 0):
+    number = isinstance(n_jobs, Integral) and 0 < abs(int(n_jobs)) < 2**31
+    if n_jobs is not None and not number:
         raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
     if not isinstance(verbose, Real):
         raise ValueError(f"verbose must be an integer, got {verbose!r}.")
@@ -1009,7 +1012,7 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
         random_state = check_random_state(None)
     if isinstance(random_state, SeedSequence):  # passed on within the package
         return random_state
-    if isinstance(random_state, Integral):
+    if isinstance(random_state, Integral) and not isinstance(random_state, bool):
         if random_state < 0:
             raise ValueError(f"random_state must be >= 0, got {random_state}.")
         return SeedSequence(int(random_state))

@@ -10,7 +10,10 @@ from reference import curves, metric_intervals
 from reference.calibration import number_of_events
 from scipy.stats import beta, binom, norm
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold
+from sklearn.tree import DecisionTreeClassifier
 
+import skeval
 from skeval._inference.areas import (
     Steps,
     Term,
@@ -23,6 +26,7 @@ from skeval._inference.areas import (
 from skeval._inference.calibration import count_probabilities
 from skeval._inference.intervals import binomial_limits
 from skeval.metrics import expected_calibration_error, reliability_curve, roc_curve_band
+from skeval.model_selection import metric_interval
 
 
 def test_groups_that_hold_every_score_are_worth_their_samples():
@@ -247,3 +251,40 @@ def test_limits_of_weighted_events_hold_the_share_that_is_none_at_all(rate):
         turned = calibrated_limits(1 - p, weight)
         assert_allclose(turned, (1 - high, 1 - low), atol=1e-9)
     assert np.mean(held) > 0.94
+
+
+@pytest.mark.parametrize("n_rare", [3, 8, 9])
+def test_an_area_is_the_same_with_classes_and_order_reversed(n_rare):
+    """Few positives are compared directly, and many are sorted."""
+    rng = np.random.default_rng(n_rare)
+    y = (np.arange(60) < n_rare).astype(int)
+    score, weight = rng.integers(0, 7, 60) / 7, rng.exponential(size=60)
+    given, reversed_ = (
+        metric_interval(roc_auc_score, *data, sample_weight=weight)
+        for data in ((y, score), (1 - y, -score))
+    )
+    assert_allclose(given.value, roc_auc_score(y, score, sample_weight=weight), rtol=1e-12)
+    for end in ("low", "high"):
+        ends = getattr(given.interval, end), getattr(reversed_.interval, end)
+        assert_allclose(*ends, rtol=1e-9)
+    assert_allclose(given.standard_error, reversed_.standard_error, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n_rare", [8, 24])
+def test_areas_of_test_sets_count_ties_as_one_half(n_rare):
+    """Both classes have the same area, whichever of them is rare in the test sets."""
+    rng = np.random.default_rng(n_rare)
+    y = (np.arange(60) < n_rare).astype(int)
+    X, model = (
+        rng.normal(size=(60, 2)) + y[:, None],
+        DecisionTreeClassifier(max_depth=2, random_state=0),
+    )
+    cv = list(StratifiedKFold(2).split(X, y))
+    areas, pairs = [], []
+    for train, test in cv:
+        score = model.fit(X[train], y[train]).predict_proba(X[test])[:, 1]
+        areas.append(roc_auc_score(y[test], score))
+        pairs.append(y[test].sum() * (1 - y[test]).sum())
+    for positive in (0, 1):
+        report = skeval.evaluate(model, X, y, cv=cv, pos_label=positive, n_permutations=0)
+        assert_allclose(report.metrics["roc_auc"].value, np.average(areas, weights=pairs))

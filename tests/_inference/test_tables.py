@@ -22,6 +22,7 @@ from skeval._inference.tables import (
     score_limits,
 )
 from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
+from skeval.model_selection import metric_interval
 
 AVERAGES = ["macro", "micro", "weighted", "log_inverse", np.array([0.2, 0.5, 0.3])]
 
@@ -125,3 +126,25 @@ def test_limits_of_one_class_are_those_of_the_search(value, counts):
     for radius in (0.02, 0.1, 0.5):
         found, expected = limits_of_class(score, share, radius), score_limits(metric, share, radius)
         assert found == pytest.approx(expected, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("metric", "n_classes"),
+    [
+        (sk.cohen_kappa_score, 3),
+        (partial(sk.cohen_kappa_score, weights="quadratic"), 3),
+        (sk.matthews_corrcoef, 3),
+        (partial(sk.f1_score, average="macro"), 3),
+        (sk.f1_score, 2),
+        (sk.jaccard_score, 2),
+    ],
+    ids=str,
+)
+def test_standard_errors_are_those_of_the_jackknife(metric, n_classes):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, n_classes, 300)
+    p = np.where(rng.random(300) < 0.7, y, rng.integers(0, n_classes, 300))
+    # each sample left out once
+    values = [metric(np.delete(y, i), np.delete(p, i)) for i in range(300)]
+    expected = np.sqrt(299 / 300 * np.sum((values - np.mean(values)) ** 2))
+    assert metric_interval(metric, y, p).standard_error == pytest.approx(expected, rel=0.03)

@@ -6,6 +6,7 @@ from numpy.testing import assert_array_equal
 from reference import folds as reference
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import TimeSeriesSplit
+from sklearn.naive_bayes import GaussianNB
 
 from skeval._resampling.plans import make_permutation_plan, resolve_folds
 from skeval._resampling.sampling_units import Target, deal_labels
@@ -77,3 +78,11 @@ def test_time_series_with_groups():
     assert error_interval(Ridge(), X, y, cv=cv, groups=group).n_groups == len(set(group))
     with pytest.raises(ValueError, match="cv must train on groups outside its test set"):
         cross_val_error(Ridge(), X, y, cv=cv, groups=np.arange(120) % 3)
+
+
+def test_there_are_as_many_folds_as_groups_of_the_largest_class():
+    X, y = np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) // 50
+    for n_groups in (10, 14):  # of one class each
+        groups = np.arange(100) * n_groups // 100
+        estimate = error_interval(GaussianNB(), X, y, groups=groups, n_repeats=1)
+        assert estimate.extra.n_fits == n_groups // 2

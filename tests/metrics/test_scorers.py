@@ -9,17 +9,19 @@ from helpers.crossed import each_value
 from sklearn.base import BaseEstimator, ClusterMixin, RegressorMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.compose import ColumnTransformer
-from sklearn.datasets import load_iris, make_blobs
+from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import davies_bouldin_score, make_scorer, silhouette_score
+from sklearn.metrics import davies_bouldin_score, make_scorer, roc_auc_score, silhouette_score
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import get_scorer_names as sklearn_scorer_names
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+import skeval
+from skeval import model_selection
 from skeval.cluster import compare_clusterings
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._scorers import ABBREVIATIONS, SCORERS
@@ -356,3 +358,23 @@ def test_what_fails_for_every_candidate_is_an_error(undefined):
     )
     with pytest.raises(ValueError, match="X"):
         search.fit(TEXTS)
+
+
+def rank_labels(call, **options):
+    """Call a function with an area of predicted labels as its score."""
+    X, y = make_classification(60, random_state=0)
+    return call(LogisticRegression(), X, y, scoring=make_scorer(roc_auc_score), **options)
+
+
+@pytest.mark.parametrize(
+    ("call", "options"),
+    [
+        (skeval.evaluate, {"cv": 2}),
+        (model_selection.score_interval, {"n_folds": 2}),
+        (model_selection.permutation_test, {"n_permutations": 5}),
+        (model_selection.bootstrap_score, {"n_resamples": 5}),
+    ],
+)
+def test_a_score_that_ranks_labels_warns(call, options):
+    with pytest.warns(UserWarning, match="ranks the labels"):
+        rank_labels(call, **options)

@@ -217,3 +217,15 @@ def test_intervals_that_one_group_of_a_class_leaves_undefined_are_named(threshol
             y, score, threshold=threshold, groups=groups, prevalence=0.2, n_resamples=20
         )
     assert np.isfinite(found["npv"].value)
+
+
+@pytest.mark.parametrize(("wanted", "reached"), [(0.7, True), (0.99, False)])
+def test_a_specificity_that_no_threshold_has_is_named(wanted, reached):
+    y = np.tile([0, 0, 1, 0, 0, 1], 20)
+    score = (y + 2 * (np.arange(120) % 6 == 4)) / 4  # a quarter of the negatives rank first
+    rule = {"specificity": wanted}
+    cut = threshold_measures(y, score, threshold=rule, n_resamples=20, random_state=0)["threshold"]
+    assert ("caution" in cut.details) != reached
+    report = skeval.evaluate_predictions(y, score, threshold=rule, random_state=0)
+    page = str(report.to_html())
+    assert ("No threshold has a specificity of 0.99" in page) != reached

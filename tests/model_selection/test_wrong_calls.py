@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from skeval import evaluate, evaluate_clusterer, evaluate_predictions
+from skeval.cluster import compare_clusterings
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     cost_sensitive_error,
@@ -28,6 +29,7 @@ from skeval.model_selection import (
     error_interval,
     feature_importance,
     holdout_error,
+    holdout_size,
     learning_curve_band,
     metric_interval,
     permutation_test,
@@ -101,6 +103,69 @@ def test_wrong_positional_arguments_are_answered_by_the_call(function, data):
 def test_options_are_suggested(given, meant):
     with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
         error_interval(GaussianNB(), X, Y, method=given)
+
+
+RESAMPLING = [*FITTING, metric_interval, threshold_measures]
+
+
+def call_with(function, **options):
+    """Call a function of a model, or of predictions, with further arguments."""
+    data = {"estimator": GaussianNB(), "X": X, "y": Y}
+    if function is metric_interval:
+        data = {"metric": "accuracy", "y_true": Y, "y_pred": Y}
+    if function is threshold_measures:
+        data = {"y_true": Y, "y_score": X[:, 0]}
+    return function(**data, **options)
+
+
+@pytest.mark.parametrize("function", RESAMPLING)
+def test_a_seed_is_no_flag_and_a_level_no_rounding_error(function):
+    for flag in (True, np.True_):
+        with pytest.raises((TypeError, ValueError), match="random_state"):
+            call_with(function, random_state=flag)
+    if function not in (cross_val_error, resubstitution_error):
+        with pytest.raises(ValueError, match="confidence_level must"):
+            call_with(function, confidence_level=1e-320)
+
+
+@pytest.mark.parametrize("function", [learning_curve_band, feature_importance])
+def test_a_number_of_repeats_is_no_array(function):
+    with pytest.raises(ValueError, match="n_repeats must be an integer"):
+        call_with(function, n_repeats=np.array([2, 3]))
+
+
+RAGGED = [1, [2, 3]]
+
+
+@pytest.mark.parametrize(
+    ("function", "name", "value"),
+    [
+        (feature_importance, "n_jobs", 10**30),
+        (feature_importance, "error_score", 10**30),
+        (bootstrap_error, "indices", RAGGED),
+        (evaluate, "pos_label", RAGGED),
+        (metric_interval, "sample_weight", np.nan),
+        (metric_interval, "sample_weight", np.ones(59)),
+        (error_interval, "n_jobs", 2**31),
+    ],
+)
+def test_odd_values_are_those_of_an_argument(function, name, value):
+    with pytest.raises((TypeError, ValueError), match=name):
+        call_with(function, **{name: value})
+
+
+def test_the_error_of_a_holdout_is_a_number():
+    with pytest.raises(ValueError, match="y_true"):
+        evaluate_predictions(RAGGED * 5, [0, 1] * 5)
+    for value in (["a"], {"a": 1}):
+        with pytest.raises((TypeError, ValueError), match="error"):
+            holdout_size(value, 0.1)
+
+
+@pytest.mark.parametrize("pair", [1, (len,), (1, True), "ab"])
+def test_other_indices_are_pairs(pair):
+    with pytest.raises(ValueError, match="indices must be names, or a dict of pairs"):
+        compare_clusterings(X, {"a": Y, "b": 1 - Y}, indices={"a": pair})
 
 
 class Answers(GaussianNB):

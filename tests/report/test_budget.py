@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsRegressor
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import skeval
 from skeval._resampling.inputs import validate_inputs
@@ -41,6 +41,13 @@ def test_folds_fit_in_half_of_the_time(table, monkeypatch, fit, n_folds):
     assert cv == n_folds
     assert [note.code for note in notes] == ["few-folds"] * (n_folds is not None)
     assert all(f"allows {n_folds} folds instead of 5" in note for note in notes)
+
+
+@pytest.mark.parametrize(("n_classes", "n_folds"), [(2, None), (400, 2), (1000, 1)])
+def test_metrics_of_many_classes_count_as_time(table, monkeypatch, n_classes, n_folds):
+    monkeypatch.setattr(_parts, "time_fit", lambda *_: 0.3)
+    cv, _ = choose(table[0], np.arange(N) % n_classes, seconds=4.0)
+    assert (cv if cv is None or isinstance(cv, int) else cv.get_n_splits()) == n_folds
 
 
 def test_a_hold_out_keeps_classes_and_groups(table, monkeypatch):
@@ -103,6 +110,22 @@ def test_no_fit_but_those_of_the_main_estimate_begins_after_the_budget(table, cl
     assert sum(begun > start + 0.3 for begun in Paced.starts[10:]) == 0
     assert "resubstitution" in report.omitted
     assert "fits to shuffled labels" in report.omitted
+
+
+class PacedTree(DecisionTreeClassifier):
+    """A tree, each fit of which takes a tenth of a second."""
+
+    def fit(self, X, y):
+        Paced.now[0] += 0.1
+        return super().fit(X, y)
+
+
+def test_no_repeat_begins_that_leaves_no_time_for_the_metrics(table, clock):
+    X, y = table[0][:2000], np.arange(2000) % 100
+    model, options = PacedTree(max_depth=3), {"cv": 2, "random_state": 0, "budget": 0.9}
+    # a further repeat and the training error take .3 s, and the metrics of 100 classes another .25
+    few, many = (skeval.evaluate(model, X, labels, **options) for labels in (y % 2, y))
+    assert (few.answer.extra.n_fits, many.answer.extra.n_fits) == (6, 4)
 
 
 @pytest.mark.parametrize("budget", [1e-3, 100.0])

@@ -179,15 +179,17 @@ def _check_matrix(X: object) -> np.ndarray:
     rule += ' when metric="precomputed"'
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{rule}, got shape {matrix.shape}.")
-    if issparse(matrix):
-        matrix = matrix.toarray()
-        # pairs without an entry are at distance 0, and so is each of them from the same samples
+    was_sparse = issparse(matrix)
+    matrix = matrix.toarray() if was_sparse else matrix
+    # a graph of neighbors has 0 for all other pairs; few distances are 0, unless rounded
+    if was_sparse or 2 * np.count_nonzero(matrix) < matrix.size:
+        # samples at distance 0 are at distance 0 from the same samples
         zero = matrix == 0
         if (zero != zero[zero.argmax(axis=1)]).any():
             raise ValueError(
-                f"{rule}, and have an entry for each distance above 0 if it is sparse, got samples "
-                "at distance 0 that differ in their distances to a third one. A graph of neighbors "
-                "is not a distance matrix."
+                f"{rule}, and its zeros must be distances, got samples at distance 0 that differ "
+                "in their distances to a third one. A graph of neighbors, or a sparse matrix "
+                "without some distances, is no distance matrix."
             )
     if matrix.min() < 0:
         raise ValueError(f"{rule}, got a distance of {matrix.min()}.")

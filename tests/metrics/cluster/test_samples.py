@@ -87,9 +87,10 @@ def test_asymmetry_beyond_the_first_block_of_rows():
 
 @by_name(BY_MATRIX)
 def test_a_graph_of_neighbors_is_no_distance_matrix(function):
-    for form in (csr_matrix, coo_matrix):
-        graph = form(np.where(D < 6, D, 0.0))
-        with pytest.raises(ValueError, match="A graph of neighbors is not a distance matrix"):
+    near, connected = np.where(D < 6, D, 0.0), (D < 3) & (D > 0)
+    assert np.mean(connected) < 0.5
+    for graph in (csr_matrix(near), coo_matrix(near), connected.astype(float)):
+        with pytest.raises(ValueError, match="A graph of neighbors"):
             function(graph, Y, metric="precomputed", **arguments(function))
 
 
