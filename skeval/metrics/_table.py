@@ -9,7 +9,7 @@ Clustering indices have a separate table, `INDICES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -101,6 +101,13 @@ BETWEEN = 3.5
 
 For R2 the ratio was 2.2 to 4.4 in six cells of 150 sets, for the mean, Lasso, ridge and least
 squares, with 80 samples of 10 features, none or one of them informative.
+"""
+
+FEW_MEMBERS = 2.0
+"""Inflation of the variance of an area, times the number of samples of the smaller class.
+
+The errors of a rare class do not show how much its ranking varies between training sets. Without
+it, coverage was .89 to .93 in three of seven cells with 5 to 10 positives.
 """
 
 
@@ -688,18 +695,21 @@ def count_effective(chosen: NDArray[np.bool_], weight: Floats, group: Codes | No
     return size if group is None else min(size, intervals.count_groups(group[chosen]))
 
 
-def close_area(result: Ranking, sample: Sample, values: Iterable[float] = ()) -> Forms:
+def close_area(result: Ranking, sample: Sample, values: Sequence[float] = ()) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
     Training sets widen it by the variance between repeats, `values`. This is compared with the
     larger of the variance of the samples and the variance of the model of the interval, because
-    the variance of the samples vanishes as the area approaches 1.
+    the variance of the samples vanishes as the area approaches 1. A variance between `R` repeats is
+    shrunk by ``(R - 1) / (R + 1)``, because it is large by chance if there are few.
     """
     area, error, sizes, degrees, _ = result
     if sample.folds is not None:
-        pairs = sizes[0] * sizes[1]
+        pairs, repeats = sizes[0] * sizes[1], len(values)
         model = intervals.area_variance((area * pairs + 0.5) / (pairs + 1), sizes)
-        error *= float(np.sqrt(sample.inflate(max(error**2, model), values)))
+        variance = max(error**2, model) * (repeats + 1) / max(1, repeats - 1)
+        few = FEW_MEMBERS / min(sizes) if sample.groups is None else 0.0
+        error *= float(np.sqrt(sample.inflate(variance, values) + few))
     limits = partial(intervals.area_interval, area, error, sizes, degrees_of_freedom=degrees)
     return {"score": (limits, error)}
 
