@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate
@@ -524,6 +525,44 @@ def difference_limits(
     shift = reach**2 / (2 * spread)
     half = math.hypot(reach * math.sqrt(max(1.0, (noise - difference) / spread)), shift)
     return difference - shift - half, difference - shift + half
+
+
+def explained_limits(
+    ratio: float,
+    standard_error: float,
+    degrees_of_freedom: float,
+    spread: float,
+    noise: float,
+    inflation: float,
+    confidence_level: float,
+) -> tuple[float, float]:
+    r"""Return the limits of the ratio ``1 - R2`` of a trained model, from out-of-fold predictions.
+
+    Let :math:`S` be the `spread` of the predictions and :math:`V` the part that is `noise`, both
+    divided by the variance of the target, and :math:`B = S - V` the signal. For a linear model the
+    samples give a log ratio the variance :math:`c (B + V)`. Its deviation from the ratio of the
+    model trained on all samples has the variance :math:`c (B + 2 V)`, because a training set that
+    makes the model look better than it is also makes it worse. So the variance is multiplied by
+    :math:`1 + V / S`, but at least by the `inflation`. A ratio :math:`\rho_0` leaves a signal of at
+    least :math:`1 - \rho_0`. As for a proportion (Wilson 1927), the lower limit uses the variance
+    under this hypothesis, :math:`c (2 V + \max(0, 1 - \rho_0))`, because predictions that look bad
+    by chance have a small spread.
+    """
+    if not ratio > 0 or not standard_error > 0 or not spread > 0:
+        return ratio, ratio
+    reach = intervals.normal_quantile(confidence_level, degrees_of_freedom) * standard_error / ratio
+
+    def shift(signal: float) -> float:
+        """Return the distance of the log limit if the target leaves this signal."""
+        return reach * math.sqrt(max(inflation, (signal + 2 * noise) / spread))
+
+    def excess(distance: float) -> float:
+        return distance - shift(max(0.0, 1 - ratio * math.exp(-distance)))
+
+    below = float(brentq(excess, 0.0, 2 * shift(1.0)))
+    with np.errstate(over="ignore"):
+        high = float(ratio * np.exp(shift(spread - noise)))
+    return ratio * math.exp(-below), high
 
 
 MAX_RATIO = 20.0

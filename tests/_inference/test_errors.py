@@ -22,6 +22,7 @@ from skeval._inference.errors import (
     combine,
     degrees_of_mean,
     difference_limits,
+    explained_limits,
     inflation_of,
     needs_repeat,
     no_information,
@@ -367,6 +368,25 @@ def test_limits_of_a_difference_solve_their_equation(difference, error, spread, 
     wider = difference_limits(difference, 1.1 * error, np.inf, spread, 0.95, noise)
     assert wider[1] - wider[0] > high - low
     assert high <= plain[1] + 1e-12 or noise > spread + difference
+
+
+@given(
+    st.floats(0.05, 3), st.floats(0.01, 0.5), st.floats(0.01, 2), st.floats(0, 2), st.floats(1, 2)
+)
+def test_limits_of_an_explained_variance_solve_their_equations(
+    ratio, error, spread, noise, inflation
+):
+    low, high = explained_limits(ratio, error, np.inf, spread, noise, inflation, 0.95)
+    reach = stats.norm.ppf(0.975) * error / ratio
+    above = max(inflation, 1 + noise / spread)
+    assert np.log(high / ratio) ** 2 == pytest.approx(reach**2 * above)
+    # the lower limit implies a signal
+    below = max(inflation, (max(0.0, 1 - low) + 2 * noise) / spread)
+    assert np.log(ratio / low) ** 2 == pytest.approx(reach**2 * below)
+    # Student's quantile is wider, and without any error there is one value
+    student = explained_limits(ratio, error, 5.0, spread, noise, inflation, 0.95)
+    assert student[0] < low < ratio < high < student[1]
+    assert explained_limits(ratio, 0.0, np.inf, spread, noise, inflation, 0.95) == (ratio, ratio)
 
 
 @pytest.mark.parametrize("n", [40, 100, 400])

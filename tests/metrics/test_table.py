@@ -5,14 +5,19 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.crossed import each_value
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn import metrics as sk
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import skeval
 from skeval import metrics
+from skeval._inference.areas import Ranking
+from skeval._inference.intervals import area_variance
+from skeval.metrics import _table
 from skeval.metrics._scorers import SCORERS
-from skeval.metrics._table import METRICS, REPORTED, find_row
+from skeval.metrics._table import METRICS, REPORTED, Folds, Sample, find_row
 from skeval.model_selection import metric_interval
 
 RNG = np.random.default_rng(0)
@@ -161,3 +166,21 @@ def test_exact_matches_of_several_labels_are_one_column(metric, grouped):
     assert found.value == pytest.approx(expected.value)
     assert found.interval.method == expected.interval.method == "score"
     assert list(found.interval) == pytest.approx(list(expected.interval))
+
+
+@given(st.integers(5, 60), st.integers(1, 10), st.floats(0.5, 0.99), st.floats(0, 0.1))
+def test_an_area_out_of_fold_has_the_variance_of_training_sets(n_positive, n_repeats, area, apart):
+    # repeats whose areas alternate, and a standard error of 0.05 for samples alone
+    values = [area + apart * (-1) ** k for k in range(n_repeats)]
+    sizes = float(n_positive), 60.0
+    result = Ranking(area, 0.05, sizes, np.inf, np.zeros(2))
+    folds = Folds(np.arange(2), np.zeros(2, int), np.arange(2), [], 1.2)
+    sample = Sample(np.array([True, False]), np.array([1.0, 0.0]), folds=folds)
+    error = _table.close_area(result, sample, values)["score"][1]
+    # few repeats are shrunk, and few positives add variance
+    model = area_variance((area * np.prod(sizes) + 0.5) / (np.prod(sizes) + 1), sizes)
+    between = np.var(values) * n_repeats / (n_repeats + 1)
+    expected = max(1.2, 1 + _table.BETWEEN * between / max(0.05**2, model)) + 2 / n_positive
+    assert error**2 == pytest.approx(0.05**2 * expected)
+    alone = _table.close_area(result, sample._replace(groups=np.arange(2)), values)["score"][1]
+    assert error**2 - alone**2 == pytest.approx(0.05**2 * 2 / min(sizes))

@@ -120,6 +120,20 @@ def test_the_explained_variance_excludes_zero_if_the_difference_does(seed, n, sl
     assert (relation == "worse") == (high < 0)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_interval_of_the_explained_variance_has_its_standard_error(seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    report = skeval.evaluate(Ridge(), X, y, include=[], **QUICK)
+    explained = report.metrics["r2"]
+    assert explained.interval.low < 0
+    # Student's interval of the logarithm of the unbiased ratio
+    ratio = (1 - explained.value) * (1 - 1 / 40)
+    quantile = student.ppf(0.975, 40 / report.out_of_fold.inflation - 1)
+    high = ratio * np.exp(quantile * explained.standard_error / ratio)
+    assert explained.interval.low == pytest.approx(1 - high)
+
+
 def test_a_dummy_regressor_is_its_baseline():
     X, y = load_diabetes(return_X_y=True)
     weight = np.arange(1, len(y) + 1)
