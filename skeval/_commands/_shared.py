@@ -245,7 +245,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
         return report, []
     if options.id is not None:
         # names in place of row numbers
-        ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
+        ids = table.left_out[options.id].astype(str)[[*map(int, hard.name)]].tolist()
         return replace(report, hard_samples=replace(hard, name=ids)), []
     note = "samples are numbered from 0, which is the first row below the header. --id names them."
     listed = options.full or options.html is not None

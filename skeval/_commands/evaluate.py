@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from skeval._commands._data import Rows
 
 QUICK_BUDGET = 10.0
-FOLDS = 10
 MAX_SVM_ROWS = 20_000
 """Maximum number of rows for which a support vector machine is the default."""
 MAX_CLASSES = 20
@@ -141,8 +140,8 @@ def _add_sizes(options: _shared.Options) -> None:
     options.number(
         "--cv",
         2,
-        "number of folds (default: 10, or with --time the largest number that leaves two classes "
-        "in the first training set)",
+        "number of folds (default: 10, or 5 for more than 5000 rows; with --time fewer if a "
+        "training set would have one class)",
     )
     options.add(
         "--include",
@@ -182,9 +181,6 @@ def _run(options: argparse.Namespace) -> None:
     if options.predictions is not None:
         _run_predictions(options)
         return
-    # options that contradict each other
-    if options.time is not None and options.groups is not None:
-        raise ValueError("--time does not keep groups together. Leave out --groups or --time.")
     if options.threshold is not None:
         raise ValueError("--threshold is for --predictions.")
     # the data, its preparation and the estimator
@@ -201,8 +197,9 @@ def _run(options: argparse.Namespace) -> None:
         estimator,
         table.X,
         table.y,
-        cv=_make_folds(table, options, numbers),
+        cv=options.cv,
         groups=table.groups,
+        time=table.time,
         scoring=options.scoring or None,
         by=subgroups,
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
@@ -301,24 +298,6 @@ def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> A
             f"{options.pos_label!r}."
         )
     return classes[options.pos_label]
-
-
-def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
-    """Return the number of folds, or folds that test later rows than they train on."""
-    if options.time is None:
-        return options.cv
-    from sklearn.model_selection import TimeSeriesSplit
-
-    # as many folds as leave two classes in the first training set
-    n = len(table.y)
-    for n_folds in [options.cv] if options.cv else range(max(2, min(FOLDS, n - 1)), 1, -1):
-        n_first = n - n_folds * (n // (n_folds + 1))  # training samples of the first fold
-        if n > n_folds and (numbers or len(set(table.y[:n_first].tolist())) > 1):
-            return TimeSeriesSplit(n_folds)
-    raise ValueError(
-        f"--time: the first of {n_folds} folds would train on {max(0, n_first)} of {n} rows, which "
-        f"contain one class{'; take fewer folds (--cv)' if n_folds > 2 else ''}."
-    )
 
 
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:

@@ -95,6 +95,7 @@ def evaluate(
     loss: LossLike = None,
     scoring: Any = None,
     groups: Any = None,
+    time: Any = None,
     by: Any = None,
     params: Params = None,
     sample_weight: Any = None,
@@ -172,6 +173,12 @@ def evaluate(
         Group of each sample, such as the patient. Groups are never split. The name of a column of a
         data frame is also allowed. This column is then not a feature, because new samples come from
         new groups.
+    time : array-like of shape (n_samples,) or str, default=None
+        Number or date of each sample, or a column of a data frame, which is then not a feature. The
+        samples are sorted by it, and `cv`, an integer or None, is the number of folds that test
+        later times than they train on, by `GroupTimeSeriesSplit`. Samples of the same time are not
+        separated. Groups of a test set are not in its training set. The report counts samples in
+        this order.
     by : array-like of shape (n_samples,) or str, default=None
         Subgroup of each sample, or a column of a data frame. The report has the error in each
         subgroup and the largest difference. The column stays a feature unless it has the groups.
@@ -258,7 +265,15 @@ def evaluate(
     parts, ignored = check_include(include), _warnings.check_codes(ignore, checks)
     # the data, without the column of the groups
     table = _arguments.convert_arrow(X)
-    X, groups = _arguments.take_groups(table, groups)
+    X, groups = _arguments.take_column("groups", table, groups)
+    X, time = _arguments.take_column("time", X, time)
+    by = _arguments.find_column("by", table, by)
+    row_names = _arguments.name_rows(X)
+    if time is not None:
+        rows = {"y": y, "groups": groups, "by": by, "sample_weight": sample_weight}
+        rows |= {"left_out": left_out, "params": params, "names": row_names}
+        X, time, rows = _arguments.sort_rows(X, time, rows)
+        y, groups, by, sample_weight, left_out, params, row_names = rows.values()
     tasks = {}
     for name, model in estimators.items():
         inputs = validate_inputs(
@@ -285,7 +300,7 @@ def evaluate(
         names = _arguments.check_feature_names(inputs.X, feature_names)
         request = request_scores(inputs, scoring, parts, names, seed)
         columns = check_left_out(left_out, len(inputs.target))
-        subgroups = _arguments.find_subgroups(table, by, len(inputs.target))
+        subgroups = _arguments.find_subgroups(X, by, len(inputs.target))
         # the estimator without resampling of its own, and its weights
         rule, notes = skip_nested_resampling(model)
         inputs = inputs.with_estimator(rule)
@@ -297,16 +312,25 @@ def evaluate(
             n_permutations=n_permutations,
             include=parts,
             feature_names=names,
+            row_names=row_names,
             by=subgroups,
             left_out=columns,
             notes=tuple(notes),
             ignored=ignored,
             own_checks=tuple(checks),
         )
+    if time is not None:
+        cv = _arguments.choose_time_folds(cv, time, inputs.target)
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
-        evaluations = estimate_mains(choose_folds(tasks, cv, clock), clock)
+        planned = choose_folds(tasks, cv, clock)
+        if time is not None and not planned[name].ordered:
+            raise ValueError(
+                "cv must test later samples than it trains on if time is passed, got "
+                f"{planned[name].splitter!r}. Leave cv out, or pass the number of folds."
+            )
+        evaluations = estimate_mains(planned, clock)
         for name, evaluation in evaluations.items():
             if several:
                 begin_step(f"evaluating {name}", verbose)
@@ -486,7 +510,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         rare = _findings.find_rare_class(sizes, metrics, loss.name)
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
-        hard = _findings.find_hard_samples(predictions, _arguments.name_rows(inputs.X), rare)
+        hard = _findings.find_hard_samples(predictions, evaluation.row_names, rare)
     subgroups = measure_subgroups(evaluation, None if rare is None else rare.metric)
     earlier = find_earlier(evaluation)
     return {
@@ -542,8 +566,8 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
 def _check_order(evaluation: Evaluation) -> list[CheckResult]:
     """Return the findings about the order of the rows."""
     X, folds = evaluation.inputs.X, evaluation.folds
-    names, rows = evaluation.feature_names, _arguments.name_rows(X)
-    where = name_columns(X, names), evaluation.left_out, rows
+    columns = name_columns(X, evaluation.feature_names)
+    where = columns, evaluation.left_out, evaluation.row_names
     if evaluation.ordered:
         return check_split_order(*where, folds)
     groups = evaluation.inputs.groups

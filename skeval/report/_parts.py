@@ -126,6 +126,7 @@ class Task:
     n_permutations: int
     include: frozenset[str] | str
     feature_names: tuple[str, ...] | None
+    row_names: Sequence[Any] | None
     by: Any
     left_out: dict[str, np.ndarray]
     notes: tuple[Caution, ...]

@@ -423,8 +423,10 @@ def refuse_foreign_arrays(**arrays: Any) -> None:
 def check_same_length(**arrays: Any) -> None:
     """Raise unless all arrays that are not None have the same number of samples."""
     provided = {name: array for name, array in arrays.items() if array is not None}
-    with naming(*provided):
-        sizes = {name: num_samples(array) for name, array in provided.items()}
+    sizes = {}
+    for name, array in provided.items():
+        with naming(name):
+            sizes[name] = num_samples(array)
     if len(set(sizes.values())) > 1:
         raise ValueError(
             f"{' and '.join(sizes)} must have the same length, "
