@@ -564,7 +564,7 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
     rows, unit = np.cumsum(chosen) - 1, np.unique(cases.unit[chosen], return_inverse=True)[1]
     strata = np.zeros(int(unit.max()) + 1, dtype=np.intp)
     crossed = None if cases.crossed is None else cases.crossed[chosen]
-    response = predictions.response
+    scores = {"response": predictions.response, "decision": predictions.decision}
     return replace(
         predictions,
         target=part,
@@ -575,8 +575,8 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
         fold=predictions.fold[kept],
         predicted=predictions.predicted[kept],
         loss=predictions.loss[kept],
-        response=None if response is None else response[kept],
         scores={},
+        **{name: one if one is None else one[kept] for name, one in scores.items()},
     )
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import wraps
-from inspect import getattr_static, isfunction
+from inspect import getattr_static, isfunction, signature
 from numbers import Integral, Real
 from threading import current_thread, main_thread
 from typing import Any, Literal, TypeVar, cast
@@ -285,6 +285,7 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
 
     def decorate(function: FunctionT) -> FunctionT:
         call = f"{function.__name__}({', '.join(kinds)})"
+        others = [name for name in signature(function).parameters if name not in kinds]
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
@@ -292,8 +293,8 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
             got = ", ".join(type(value).__name__ for value in args)
             if len(args) > len(kinds):
                 raise TypeError(
-                    f"the call is {call}, with several systems as one list or dict and the other "
-                    f"arguments by name, got ({got})."
+                    f"the call is {call}, with several systems as one list or dict and "
+                    f"{'=, '.join(others)}= by name, got ({got})."
                 )
             if any(fits is not None and not fits(value) for fits, value in pairs):
                 raise TypeError(f"the order of arguments is {call}, got ({got}).")
