@@ -739,7 +739,7 @@ def show_permutation(report: EvaluationReport) -> Section | None:
     if test is None:
         return None
     figure = Figure(
-        test.plot,
+        replace(test, name=_sentences.name_metric(test.name)).plot,
         "Scores on shuffled labels (null distribution).",
         label="Histogram of the scores on shuffled labels, with the score on the true labels.",
         height=2.8,
