@@ -148,6 +148,15 @@ def parse_whole_number(least: int, text: str) -> int:
     return int(text)
 
 
+class Percentage(float):
+    """A fraction that was written in percent."""
+
+
+def read_number(text: str) -> float:
+    """Return a number. "1%" is 0.01."""
+    return Percentage(float(text[:-1]) / 100) if text.endswith("%") else float(text)
+
+
 def _parse_workers(text: str) -> int:
     """Return a plausible number of workers."""
     number = parse_whole_number(-MAX_WORKERS, text)

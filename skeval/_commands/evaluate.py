@@ -129,7 +129,8 @@ def _read_threshold(text: str) -> Any:
     if text == "youden":
         return text
     with suppress(ValueError):
-        return {name: float(wanted)} if equals else float(text)
+        number = _shared.read_number(wanted if equals else text)
+        return {name: number} if equals else number
     raise argparse.ArgumentTypeError(
         f"must be a number, youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5, got {text!r}"
     )
@@ -171,8 +172,8 @@ def _add_sizes(options: _shared.Options) -> None:
 def _parse_number_below(end: float, rule: str, text: str) -> float:
     """Return a number above 0 and below a limit, a level, or a time."""
     with suppress(ValueError):
-        if 0 < float(text) < end:
-            return float(text)
+        if 0 < _shared.read_number(text) < end:
+            return _shared.read_number(text)
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
 
 
