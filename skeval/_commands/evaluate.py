@@ -129,7 +129,7 @@ def _read_threshold(text: str) -> Any:
     if text == "youden":
         return text
     with suppress(ValueError):
-        number = _shared.read_number(wanted if equals else text)
+        number = float(_shared.read_number(wanted if equals else text))
         return {name: number} if equals else number
     raise argparse.ArgumentTypeError(
         f"must be a number, youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5, got {text!r}"
@@ -156,7 +156,7 @@ def _add_sizes(options: _shared.Options) -> None:
     options.add(
         "--confidence-level",
         metavar="LEVEL",
-        type=partial(_parse_number_below, 1, "must lie between 0 and 1"),
+        type=partial(_parse_number_below, 1, "must lie between 0 and 1, as 0.95 or 95%"),
         default=0.95,
         help="confidence level of the intervals (default: 0.95)",
     )
@@ -172,8 +172,8 @@ def _add_sizes(options: _shared.Options) -> None:
 def _parse_number_below(end: float, rule: str, text: str) -> float:
     """Return a number above 0 and below a limit, a level, or a time."""
     with suppress(ValueError):
-        if 0 < _shared.read_number(text) < end:
-            return _shared.read_number(text)
+        if 0 < (number := float(_shared.read_number(text))) < end:
+            return number
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
 
 
@@ -387,8 +387,8 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
     if name not in models:
         kind = "numbers" if numbers else "classes"
         raise ValueError(
-            f"--estimator must be one of {', '.join(models)} or module:object where the target "
-            f"has {kind}, got {name!r}."
+            f"--estimator must be one of {', '.join(models)} where the target has {kind}, or "
+            f"module:object, as in sklearn.svm:SVC, got {name!r}."
         )
     *paths, parameters = MODELS[name]
     estimator = parse_path(f"sklearn.{paths[numbers]}").set_params(**parameters)

@@ -257,6 +257,8 @@ def evaluate(
     0.02
     """
     # arguments that all estimators share
+    if isinstance(estimator, list | tuple):
+        raise TypeError(f"estimator must be one estimator, or a dict of names, got {estimator!r}.")
     _checks.refuse_no_target(estimator, y)
     several = isinstance(estimator, Mapping)
     estimators = check_estimators(estimator) if several else {"": estimator}

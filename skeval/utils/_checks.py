@@ -292,9 +292,10 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
             pairs = zip(kinds.values(), args, strict=False)
             got = ", ".join(type(value).__name__ for value in args)
             if len(args) > len(kinds):
+                systems = {"estimators", "predictions", "scores"} & {*kinds}
+                several = ", several systems as one list or dict" if systems else ""
                 raise TypeError(
-                    f"the call is {call}, with several systems as one list or dict and "
-                    f"{'=, '.join(others)}= by name, got ({got})."
+                    f"the call is {call}{several}, with {'=, '.join(others)}= by name, got ({got})."
                 )
             if any(fits is not None and not fits(value) for fits, value in pairs):
                 raise TypeError(f"the order of arguments is {call}, got ({got}).")
@@ -333,9 +334,12 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
 
 def suggest(value: object, options: Iterable[str]) -> str:
     """Return ", did you mean ...?" without the mark, of the option that a value resembles."""
-    # options by their names, and by initials: "loo" of leave_one_out and of LeaveOneOut()
+    # options by their last words, by initials, as "loo" of LeaveOneOut(), and by their names
     options = tuple(options)
-    known = {re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options}
+    known = {option.rpartition("_")[2].lower(): option for option in options}
+    known |= {
+        re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options
+    }
     known |= {option.lower(): option for option in options}
     near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.7)
     return f", did you mean {known[near[0]]!r}" if near else ""
@@ -712,6 +716,7 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
             "and frame[['a', 'b']] selects columns."
         )
     if isinstance(y, str):
+        y = y.partition("~")[0].strip()  # a formula
         raise TypeError(
             f"y must contain the label or number of each sample, got the string {y!r}. With a data "
             f"frame, pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
