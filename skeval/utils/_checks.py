@@ -232,6 +232,16 @@ def check_classes(name: str, y: np.ndarray) -> None:
         raise ValueError(
             f"{name} must contain at least two classes, got one: {classes.tolist()[0]!r}."
         )
+    # spellings of one class; single letters may differ by case
+    spelled: dict[str, Any] = {}
+    for label in classes.tolist() if classes.dtype.kind in "OUT" else ():
+        other = spelled.setdefault(" ".join(str(label).split()).casefold(), label)
+        if other != label and len(str(label)) > 1:
+            raise ValueError(
+                f"{name} must spell each class in one way, got {other!r} and {label!r}, which "
+                f"differ only by case or spaces; pandas.Series({name}).str.strip().str.lower() "
+                "makes them equal."
+            )
     # far fewer classes than samples
     single = len(classes) > MAX_SMALL_CLASSES and np.median(sizes) == 1
     many = single or len(classes) > max(MAX_SMALL_CLASSES, len(y) / MIN_CLASS_SIZE)
