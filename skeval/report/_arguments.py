@@ -14,10 +14,8 @@ from scipy.sparse import issparse
 
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import mirrored
-from skeval._resampling import plans
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target, units_of
-from skeval._resampling.series import GroupTimeSeriesSplit
 from skeval.metrics import get_scorer
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
@@ -27,14 +25,9 @@ from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._sentences import name_metric
 from skeval.utils import _checks
-from skeval.utils._checks import index_of, naming, refuse_shuffled_index
-from skeval.utils._compat import (
-    metric_of_scorer,
-    params_of_rows,
-    responses_of_scorer,
-    score_function,
-)
-from skeval.utils._text import name_of, read_times
+from skeval.utils._checks import naming, refuse_shuffled_index
+from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
+from skeval.utils._text import name_of
 
 
 def name_scorers(scoring: Any) -> dict[str, Any]:
@@ -115,76 +108,6 @@ def count_columns(X: Any) -> int | None:
     except ValueError:  # rows of different length
         return None
     return shape[1] if len(shape) > 1 else None
-
-
-def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray, dict[str, Any]]:
-    """Return `X`, the times, and the arguments with a row for each sample, in the order of time.
-
-    The names of the samples are their row numbers if they have none.
-    """
-    _checks.check_same_length(X=X, y=rows["y"], time=time)
-    _checks.refuse_shuffled_index(X, rows | {"time": time})
-    # numbers, or dates in each possible reading
-    values = np.asarray(time)
-    readings = [values.astype(float)] if values.dtype.kind in "biuf" else read_times(values)
-    if values.ndim != 1 or not readings:
-        raise ValueError(
-            "time must have a number, or a date such as 2024-01-31 10:30, for each sample, got "
-            f"{values.ravel().tolist()[0]!r} in an array of shape {values.shape}."
-        )
-    if (missing := ~np.isfinite(readings[0])).any():
-        raise ValueError(
-            "time must not have missing or infinite values, got one at position "
-            f"{missing.argmax()}. Leave such samples out."
-        )
-    orders = [np.argsort(reading, kind="stable") for reading in readings]
-    if any(not np.array_equal(order, orders[0]) for order in orders):
-        raise ValueError(
-            "time must have dates with one reading, but it can be read with the day or with the "
-            f"month first, as in {values.tolist()[0]!r}. Write 2024-01-31, in Python by "
-            "pandas.to_datetime(time, dayfirst=True)."
-        )
-    rows = rows | {"names": np.arange(len(values)) if rows["names"] is None else rows["names"]}
-    index = None if index_of(X) is None else X.index[orders[0]]
-
-    def sort(values: Any) -> Any:
-        if isinstance(values, Mapping):
-            return {name: sort(one) for name, one in values.items()}
-        # other values than rows stay as they are
-        placed = params_of_rows(X, {"": values}, orders[0])[""]
-        if index is not None and index_of(placed) is not None:
-            placed.index = index
-        return placed
-
-    return sort(X), readings[0][orders[0]], sort(rows)
-
-
-def choose_time_folds(cv: Any, times: np.ndarray, target: Target) -> Any:
-    """Return folds that test later times than they train on, without their groups.
-
-    None means as many as train on two classes, up to the default. Samples of the same time are not
-    separated.
-    """
-    if hasattr(cv, "split") or np.iterable(cv):
-        return cv
-    most, groups = plans.folds_for(len(times)), target.groups
-    numbers = range(most, 1, -1) if cv is None else [_checks.check_count("cv", cv, 2)]
-    for n_folds in numbers:
-        splitter = GroupTimeSeriesSplit(n_folds, time=times, other_groups=groups is not None)
-        try:
-            trained = [train for train, _ in splitter.split(times, groups=groups)]
-        except ValueError:
-            if n_folds == numbers[-1]:
-                raise
-            continue
-        single = [train for train in trained if len(np.unique(target.codes[train])) == 1]
-        if target.classes is None or not single:
-            return splitter
-    raise ValueError(
-        f"cv must leave two classes to train on, but one of {n_folds} folds in the order of time "
-        f"trains on {len(single[0])} of {len(times)} samples, all of one class. Take fewer folds, "
-        "or as cv TimeSeriesSplit with a small test_size."
-    )
 
 
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:

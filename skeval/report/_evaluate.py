@@ -21,8 +21,10 @@ from skeval._inference.estimate import Estimate, MetricExtra, Results, Test
 from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
 from skeval._resampling.inputs import Inputs, LossLike, Params, losses_by_output, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
+from skeval._resampling.plans import choose_time_folds
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
+from skeval._resampling.series import sort_rows
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection import EstimatesDisplay
@@ -274,7 +276,7 @@ def evaluate(
     if time is not None:
         rows = {"y": y, "groups": groups, "by": by, "sample_weight": sample_weight}
         rows |= {"left_out": left_out, "params": params, "names": row_names}
-        X, time, rows = _arguments.sort_rows(X, time, rows)
+        X, time, rows = sort_rows(X, time, rows)
         y, groups, by, sample_weight, left_out, params, row_names = rows.values()
     tasks = {}
     for name, model in estimators.items():
@@ -322,7 +324,7 @@ def evaluate(
             own_checks=tuple(checks),
         )
     if time is not None:
-        cv = _arguments.choose_time_folds(cv, time, inputs.target)
+        cv = choose_time_folds(cv, time, inputs.target)
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
@@ -830,10 +832,8 @@ def show_importance(report: EvaluationReport) -> Section | None:
         "set, in the models of the main estimate. Features with a rank correlation above 0.8 are "
         "shuffled together. The intervals are not adjusted for the number of features."
     )
-    caption, options = (
-        "Importance of each feature, the largest first.",
-        {"n_on_page": _sections.FIRST_ROWS, "n_in_text": _sections.MAX_ROWS},
-    )
+    caption = "Importance of each feature, the largest first."
+    options = {"n_on_page": _sections.FIRST_ROWS, "n_in_text": _sections.MAX_ROWS}
     return Section(
         f"{first} matters most to the predictions",
         sentences=[sentence],

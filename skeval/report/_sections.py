@@ -514,10 +514,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
     heading = "No subgroup differs significantly from the rest"
     sentence = f"{heading}{controlled}."
     if listed:
-        heading, verb = (
-            "Subgroups differ from the rest",
-            "differs" if len(listed) == 1 else "differ",
-        )
+        heading, verb = "Subgroups differ from the rest", "differ" + "s" * (len(listed) == 1)
         sentence = f"{list_few(listed, 5)} {verb} significantly from the rest{controlled}."
     elif all(row[-1] == write_number(np.nan) for row in rows):
         heading = "No subgroup has enough samples to be compared with the rest"
