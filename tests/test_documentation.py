@@ -124,3 +124,12 @@ def test_indices_are_beside_accented_letters(tex, expected, monkeypatch):
     mathml = importlib.import_module("mathml")
     written = mathml.convert(nodes.math(text=tex, rawsource=tex), as_block=True)
     assert expected in re.sub(r"\s", "", written)
+
+
+def test_the_pictures_of_reports_show_what_their_code_computes(monkeypatch):
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(DOC)
+    script = importlib.import_module("make_report_picture")
+    for path, report in script.make_reports().items():
+        assert image.open(path).text["verdict"] == report.verdict
