@@ -160,3 +160,19 @@ def test_times_that_order_nothing_are_refused(walks, options, named):
     with pytest.raises((TypeError, ValueError), match="time") as caught:
         skeval.evaluate(LogisticRegression(), *walks, **options)
     assert named in str(caught.value)
+
+
+def test_a_single_block_of_time_has_no_curves():
+    pytest.importorskip("matplotlib")
+    X = (np.arange(100) % 3)[:, None].astype(float)
+    y = np.r_[np.arange(40) % 2, np.repeat([0, 1], 30)]
+    cv = TimeSeriesSplit(3, test_size=20)
+    report = skeval.evaluate(LogisticRegression(), X, y, cv=cv, random_state=0)
+    assert report.out_of_fold.cases.n_units == 1
+    assert "could not be drawn" not in report.to_html()
+
+
+def test_a_feature_that_no_model_uses_has_an_importance_of_exactly_0(walks):
+    X, y = walks[0].assign(constant=1.0), walks[1]
+    report = skeval.evaluate(LogisticRegression(), X, y, include="importance", cv=7, random_state=0)
+    assert report.importance["constant"].value == 0
