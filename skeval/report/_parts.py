@@ -564,7 +564,8 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
     rows, unit = np.cumsum(chosen) - 1, np.unique(cases.unit[chosen], return_inverse=True)[1]
     strata = np.zeros(int(unit.max()) + 1, dtype=np.intp)
     crossed = None if cases.crossed is None else cases.crossed[chosen]
-    scores = {"response": predictions.response, "decision": predictions.decision}
+    both = {"response": predictions.response, "decision": predictions.decision}
+    taken: dict[str, Any] = {n: one if one is None else one[kept] for n, one in both.items()}
     return replace(
         predictions,
         target=part,
@@ -576,7 +577,7 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
         predicted=predictions.predicted[kept],
         loss=predictions.loss[kept],
         scores={},
-        **{name: one if one is None else one[kept] for name, one in scores.items()},
+        **taken,
     )
 
 

@@ -355,6 +355,8 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     # a single block of time has no interval
     if predictions.class_scores is None or predictions.cases.n_units < 2:
         return
+    draw: Any
+    display: Any
     once, true, options = read_once(report)
     fitted, shares = predictions.n_fits > 0, predictions.probabilities
     calibrated = "Calibration curve with the intervals of its bins."
@@ -370,9 +372,9 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
         return
     # ROC and precision-recall curves with their bands
     positive = target.positive_code
-    name = name_label(target.classes[positive])
+    name = name_label(options["pos_label"])
     about = f"Positive class: {name}."
-    banded = {"n_resamples": N_RESAMPLES, "random_state": 0}
+    banded: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": 0}
     banded |= {"label": "scores" if fitted else "predictions"}
     for metric, (display, curve, area) in RANKINGS.items():
         # scores of different models are not comparable if no test set has both classes
@@ -418,7 +420,7 @@ def read_once(report: ScoredReport) -> tuple[np.ndarray, np.ndarray, dict[str, A
         "groups": None if group is None else group[once],
         "sample_weight": weight if np.ptp(weight) else None,
     }
-    if target.n_classes == 2:
+    if target.classes is not None and len(target.classes) == 2:
         options["pos_label"] = target.classes[target.positive_code]
     return once, target.y[predictions.row[once]], options
 
