@@ -38,11 +38,16 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the message and leave with status 2."""
         # an unknown option, command or choice, and the closest word of the help
-        match = re.search(r"unrecognized arguments: (--[^\s=]*)|invalid choice: '([^']*)'", message)
-        word = (match[1] or match[2]) if match else ""
-        known = set(re.findall("--[a-z-]+" if word[:1] == "-" else "[a-z_-]+", self.format_help()))
-        close = get_close_matches(word, known - {word}, n=1)
+        unknown = re.search(r"unrecognized arguments: ([^\s=]*)", message)
+        choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+        word = (unknown or choice or [""] * 2)[1]
+        known = re.findall(r"[\w-]+", choice[2] if choice else self.format_help())
+        close = get_close_matches(word, {*known} - {word}, n=1)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
+        if choice and "." in word:
+            hint = f" (did you mean 'skeval evaluate {word}'?)"
+        elif unknown and word[:1] != "-":
+            hint = f" (did you mean '--target {word}'? Options name the columns)"
         self.exit(2, f"skeval: error: {message}{hint}\n")
 
 

@@ -124,3 +124,11 @@ def test_indices_are_beside_accented_letters(tex, expected, monkeypatch):
     mathml = importlib.import_module("mathml")
     written = mathml.convert(nodes.math(text=tex, rawsource=tex), as_block=True)
     assert expected in re.sub(r"\s", "", written)
+
+
+def test_the_picture_of_a_report_shows_what_its_code_computes(monkeypatch):
+    image = pytest.importorskip("PIL.Image")
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(DOC)
+    script = importlib.import_module("make_report_picture")
+    assert image.open(script.PICTURE).text["verdict"] == script.make_report().verdict

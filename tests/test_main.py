@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -158,3 +159,27 @@ def test_an_installed_module_is_not_replaced_by_a_file_of_the_folder(tmp_path, c
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
     assert main(["evaluate", "iris", "--estimator", "colorsys:model"]) == 2
     assert "module 'colorsys' has no attribute 'model'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["table.csv"], "skeval evaluate table.csv"),
+        (["evaluate", "table"], "'table.csv'"),
+        (["evaluate", "table.csv", "y"], "--target y"),
+        (["evalute", "table.csv"], "'evaluate'"),
+        (["evaluate", "table.csv", "--traget", "y"], "'--target'"),
+    ],
+)
+def test_words_in_the_wrong_place_name_the_right_call(words, meant, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("a,y\n1,2\n")
+    with pytest.raises(SystemExit) if words != ["evaluate", "table"] else nullcontext():
+        assert main(words) == 2
+    assert meant in capsys.readouterr().err
+
+
+def test_a_choice_is_never_mistaken_for_another_word_of_the_help(capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", "iris", "--task", "regression"])
+    assert "did you mean" not in capsys.readouterr().err

@@ -13,7 +13,9 @@ def check_source(source: str | PathLike) -> None:
     """Raise unless a source is a bundled data set or a file."""
     if str(source) not in BUNDLED and not Path(source).is_file():
         names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
-        near = get_close_matches(Path(source).name, [*names, *BUNDLED], n=1)
+        name = Path(source).name
+        near = [file for file in names if Path(file).stem == name]
+        near = near or get_close_matches(name, [*names, *BUNDLED], n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FileNotFoundError(
             f"no file {str(source)!r}{hint}, and no bundled set of that name: {', '.join(BUNDLED)}."

@@ -82,7 +82,7 @@ class Rows(NamedTuple):
     feature_names : list of str
     texts, missing : list of int
         Columns of X that contain text, and numeric columns with missing values.
-    groups : ndarray of shape (n_samples,), or None
+    groups, time : ndarray of shape (n_samples,), or None
     notes : list of str
         The role of each column, and notes on columns and rows.
     hints : list of str
@@ -97,6 +97,7 @@ class Rows(NamedTuple):
     texts: list[int]
     missing: list[int]
     groups: np.ndarray | None
+    time: np.ndarray | None
     notes: list[str]
     hints: list[str]
     left_out: dict[str, np.ndarray]
@@ -149,33 +150,30 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
         shown = {role: roles[role] for role in roles if role not in ("drop", "text")}
         listed = [f"{role}: {_shorten(names)}" for role, names in shown.items() if names]
         notes.insert(0, f"columns: {'; '.join(listed)}")
-    groups = None
-    for name in roles["groups"]:
-        missing = find_blanks(columns[name])
-        if missing.any():
-            raise ValueError(
-                f"{source}: the column of groups {name!r} has no value in "
-                f"{_describe_rows(missing, rows)}. Such rows would form one group."
-            )
-        groups = np.array([str(value).strip() for value in columns[name].tolist()])
+    for role, reason in (("groups", "form one group"), ("time", "have no place in the order")):
+        for name in roles[role]:
+            missing = find_blanks(columns[name])
+            if missing.any():
+                raise ValueError(
+                    f"{source}: the column {name!r} of --{role} has no value in "
+                    f"{_describe_rows(missing, rows)}. Such rows would {reason}."
+                )
+    groups = [[str(value).strip() for value in columns[name]] for name in roles["groups"]]
     # one array, of objects if there are texts
     X, names = np.column_stack(list(features.values())), list(features)
     texts = [k for k, name in enumerate(names) if features[name].dtype == object]
     numbers = [k for k in range(len(names)) if k not in texts]
-    # the rows in the order of the file, or of time
-    order: Any = slice(None)
-    for name in roles["time"]:
-        order = _find_order(source, name, columns[name], rows)
     return Rows(
-        X=X[order],
-        y=None if y is None else y[order],
+        X=X,
+        y=y,
         feature_names=names,
         texts=texts,
         missing=[k for k in numbers if np.isnan(features[names[k]]).any()],
-        groups=None if groups is None else groups[order],
+        groups=np.array(groups[0]) if groups else None,
+        time=columns[roles["time"][0]] if roles["time"] else None,
         notes=notes,
         hints=hints,
-        left_out={name: columns[name][order] for name in columns if name in {*excluded, *left_out}},
+        left_out={name: columns[name] for name in columns if name in {*excluded, *left_out}},
     )
 
 
@@ -808,21 +806,3 @@ def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
         if len(np.unique(values[~np.isnan(values)])) > 1:
             parts[f"{name}: {part}"] = values
     return parts
-
-
-def _find_order(source: str, name: str, column: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the row order by a column of numbers or dates without missing values."""
-    readings = read_times(column) if column.dtype == object else [column.astype(float)]
-    start = f"{source}: the column of times {name!r}"
-    if not readings:
-        raise ValueError(f"{start} must contain numbers, or dates such as 2024-01-31 10:30.")
-    # each time must be known, and its order must not depend on the reading
-    missing = np.isnan(readings[0])
-    if missing.any():
-        raise ValueError(f"{start} has no value in {_describe_rows(missing, rows)}.")
-    orders = [np.argsort(reading, kind="stable") for reading in readings]
-    if any(not np.array_equal(order, orders[0]) for order in orders):
-        raise ValueError(
-            f"{start} can be read with the day or with the month first. Write 2024-01-31."
-        )
-    return orders[0]

@@ -148,6 +148,15 @@ def parse_whole_number(least: int, text: str) -> int:
     return int(text)
 
 
+class Percentage(float):
+    """A fraction that was written in percent."""
+
+
+def read_number(text: str) -> float:
+    """Return a number. "1%" is 0.01."""
+    return Percentage(float(text[:-1]) / 100) if text.endswith("%") else float(text)
+
+
 def _parse_workers(text: str) -> int:
     """Return a plausible number of workers."""
     number = parse_whole_number(-MAX_WORKERS, text)
@@ -245,7 +254,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
         return report, []
     if options.id is not None:
         # names in place of row numbers
-        ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
+        ids = table.left_out[options.id].astype(str)[[*map(int, hard.name)]].tolist()
         return replace(report, hard_samples=replace(hard, name=ids)), []
     note = "samples are numbered from 0, which is the first row below the header. --id names them."
     listed = options.full or options.html is not None

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +63,7 @@ def add_compare(commands: Any) -> None:
 def _read_margin(text: str) -> float:
     """Return a positive number. "1%" is 0.01."""
     try:
-        margin = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        margin = _shared.read_number(text)
     except ValueError:
         margin = 0.0
     if not 0 < margin < math.inf:
@@ -180,9 +181,17 @@ def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespa
 
     metric: Any = options.metric
     if metric is None and y.dtype.kind == "f":
-        raise ValueError("--metric must be for a numeric target, such as mean_absolute_error.")
+        raise ValueError(
+            "--metric must be passed if the target is numeric, as in --metric mean_absolute_error."
+        )
     if metric is None and columns.dtype.kind == "f" and (columns % 1 != 0).any():
         metric = "brier_score_loss"
-    if metric is not None:  # scorers have the sign of losses changed
-        metric = getattr(sklearn.metrics, metric.removeprefix("neg_"), metric)
-    return metric
+    if y.dtype.kind == "f" and isinstance(options.margin, _shared.Percentage):
+        raise ValueError(
+            "--margin must be in the unit of the metric if the target is numeric, got "
+            f"{100 * options.margin:g}%. Write it as a number."
+        )
+    # scorers have the sign of losses changed, and some functions there are no metrics
+    function = getattr(sklearn.metrics, str(metric).removeprefix("neg_"), None)
+    is_metric = callable(function) and "y_true" in signature(function).parameters
+    return function if is_metric else metric

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from skeval._commands._data import Rows
 
 QUICK_BUDGET = 10.0
-FOLDS = 10
 MAX_SVM_ROWS = 20_000
 """Maximum number of rows for which a support vector machine is the default."""
 MAX_CLASSES = 20
@@ -130,7 +129,8 @@ def _read_threshold(text: str) -> Any:
     if text == "youden":
         return text
     with suppress(ValueError):
-        return {name: float(wanted)} if equals else float(text)
+        number = float(_shared.read_number(wanted if equals else text))
+        return {name: number} if equals else number
     raise argparse.ArgumentTypeError(
         f"must be a number, youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5, got {text!r}"
     )
@@ -141,8 +141,8 @@ def _add_sizes(options: _shared.Options) -> None:
     options.number(
         "--cv",
         2,
-        "number of folds (default: 10, or with --time the largest number that leaves two classes "
-        "in the first training set)",
+        "number of folds (default: 10, or 5 for more than 5000 rows; with --time fewer if a "
+        "training set would have one class)",
     )
     options.add(
         "--include",
@@ -156,7 +156,7 @@ def _add_sizes(options: _shared.Options) -> None:
     options.add(
         "--confidence-level",
         metavar="LEVEL",
-        type=partial(_parse_number_below, 1, "must lie between 0 and 1"),
+        type=partial(_parse_number_below, 1, "must lie between 0 and 1, as 0.95 or 95%"),
         default=0.95,
         help="confidence level of the intervals (default: 0.95)",
     )
@@ -172,8 +172,8 @@ def _add_sizes(options: _shared.Options) -> None:
 def _parse_number_below(end: float, rule: str, text: str) -> float:
     """Return a number above 0 and below a limit, a level, or a time."""
     with suppress(ValueError):
-        if 0 < float(text) < end:
-            return float(text)
+        if 0 < (number := float(_shared.read_number(text))) < end:
+            return number
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
 
 
@@ -182,9 +182,6 @@ def _run(options: argparse.Namespace) -> None:
     if options.predictions is not None:
         _run_predictions(options)
         return
-    # options that contradict each other
-    if options.time is not None and options.groups is not None:
-        raise ValueError("--time does not keep groups together. Leave out --groups or --time.")
     if options.threshold is not None:
         raise ValueError("--threshold is for --predictions.")
     # the data, its preparation and the estimator
@@ -201,8 +198,9 @@ def _run(options: argparse.Namespace) -> None:
         estimator,
         table.X,
         table.y,
-        cv=_make_folds(table, options, numbers),
+        cv=options.cv,
         groups=table.groups,
+        time=table.time,
         scoring=options.scoring or None,
         by=subgroups,
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
@@ -303,24 +301,6 @@ def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> A
     return classes[options.pos_label]
 
 
-def _make_folds(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
-    """Return the number of folds, or folds that test later rows than they train on."""
-    if options.time is None:
-        return options.cv
-    from sklearn.model_selection import TimeSeriesSplit
-
-    # as many folds as leave two classes in the first training set
-    n = len(table.y)
-    for n_folds in [options.cv] if options.cv else range(max(2, min(FOLDS, n - 1)), 1, -1):
-        n_first = n - n_folds * (n // (n_folds + 1))  # training samples of the first fold
-        if n > n_folds and (numbers or len(set(table.y[:n_first].tolist())) > 1):
-            return TimeSeriesSplit(n_folds)
-    raise ValueError(
-        f"--time: the first of {n_folds} folds would train on {max(0, n_first)} of {n} rows, which "
-        f"contain one class{'; take fewer folds (--cv)' if n_folds > 2 else ''}."
-    )
-
-
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
     """Return the column of the subgroups. It need not be a feature."""
     by = options.by
@@ -407,8 +387,8 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
     if name not in models:
         kind = "numbers" if numbers else "classes"
         raise ValueError(
-            f"--estimator must be one of {', '.join(models)} or module:object where the target "
-            f"has {kind}, got {name!r}."
+            f"--estimator must be one of {', '.join(models)} where the target has {kind}, or "
+            f"module:object, as in sklearn.svm:SVC, got {name!r}."
         )
     *paths, parameters = MODELS[name]
     estimator = parse_path(f"sklearn.{paths[numbers]}").set_params(**parameters)

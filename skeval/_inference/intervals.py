@@ -112,8 +112,8 @@ def give_no_limits(confidence_level: float) -> Limits:
     return np.nan, np.nan
 
 
-SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.1257, 7.0
-"""Normal quantiles of one-sided P-values of 0.45, and of 1e-12 near the resolution of levels."""
+SMALL_QUANTILES, LARGEST_QUANTILE = (0.1257, 0.25, 0.5, 1.0, 1.6), 7.0
+"""Normal quantiles of one-sided P-values from 0.45, and of 1e-12 near the resolution of levels."""
 
 
 def invert_limits(limits: Callable[[float], Iterable[float]], bound: float) -> float:
@@ -130,11 +130,13 @@ def invert_limits(limits: Callable[[float], Iterable[float]], bound: float) -> f
         distance = low - bound if sign > 0 else bound - high
         return -np.inf if np.isnan(distance) else distance
 
+    # resamples of few values have no interval at the smallest levels
+    first = next((z for z in SMALL_QUANTILES if np.isfinite(excess(z, 1))), SMALL_QUANTILES[-1])
     for sign in (1, -1):
-        if excess(SMALLEST_QUANTILE, sign) > 0:
+        if excess(first, sign) > 0:
             quantile, args = LARGEST_QUANTILE, (sign,)
             if excess(LARGEST_QUANTILE, sign) < 0:
-                quantile = brentq(excess, SMALLEST_QUANTILE, LARGEST_QUANTILE, args, xtol=1e-6)
+                quantile = brentq(excess, first, LARGEST_QUANTILE, args, xtol=1e-6)
             tail = float(ndtr(-quantile))
             return tail if sign > 0 else 1 - tail
     return 0.5

@@ -75,7 +75,8 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         dates = [repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind in "Mm"]
         return TypeError(
             f"X must contain numbers for this estimator, got dates in {', '.join(dates)}. Replace "
-            "them by numbers, such as the days since the first date."
+            "them by numbers, such as the days since the first date. skeval.evaluate(..., "
+            "time='column') leaves a date out and orders the samples by it."
         )
     if not isinstance(error, ValueError):
         return None

@@ -7,9 +7,10 @@ argument `cv`. Integers are pickled in the smallest type that represents them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations
 from numbers import Integral
 from typing import Any
@@ -762,6 +763,25 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
             other_groups=True,
         )
     return cv if hasattr(cv, "get_n_splits") else check_cv(read_splits(cv))
+
+
+def choose_time_folds(cv: Any, times: np.ndarray, target: Target) -> Any:
+    """Return folds that test later times than they train on, without their groups.
+
+    None means as many as train on two classes, up to the default. Samples of the same time are not
+    separated.
+    """
+    if cv is not None and not isinstance(cv, Integral):
+        return cv
+    groups, most = target.groups, folds_for(len(times))
+    make = partial(GroupTimeSeriesSplit, time=times, other_groups=groups is not None)
+    for n_folds in range(most, 2, -1) if cv is None else ():
+        with suppress(ValueError):  # too few times, or no group is left to train on
+            trained = [train for train, _ in make(n_folds).split(times, groups=groups)]
+            n_classes = [len(np.unique(target.codes[train])) for train in trained]
+            if target.classes is None or min(n_classes) > 1:
+                return make(n_folds)
+    return make(2 if cv is None else check_count("cv", cv, 2))
 
 
 def deals_at_random(splitter: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from numbers import Real
 from typing import Any, ClassVar
@@ -17,8 +17,11 @@ from skeval.utils._checks import (
     check_groups,
     check_same_length,
     find_missing,
+    index_of,
+    refuse_shuffled_index,
 )
-from skeval.utils._compat import num_samples
+from skeval.utils._compat import num_samples, params_of_rows
+from skeval.utils._text import read_times
 
 
 class GroupTimeSeriesSplit(TimeSeriesSplit):
@@ -234,3 +237,48 @@ def check_rows_in_order(splitter: GroupTimeSeriesSplit, X: Any) -> None:
             f"got {time[later[0] + 1]} after {time[later[0]]}. Sort X, y, groups and time by "
             "numpy.argsort(time, kind='stable')."
         )
+
+
+# --- the order of time of `evaluate`
+
+
+def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray, dict[str, Any]]:
+    """Return `X`, the times, and the arguments with a row for each sample, in the order of time.
+
+    The names of the samples are their row numbers if they have none.
+    """
+    check_same_length(X=X, y=rows["y"], time=time)
+    refuse_shuffled_index(X, rows | {"time": time})
+    # numbers, or dates in each possible reading
+    values = np.asarray(time)
+    readings = [values.astype(float)] if values.dtype.kind in "biuf" else read_times(values)
+    if values.ndim != 1 or not readings:
+        raise ValueError(
+            "time must have a number, or a date such as 2024-01-31 10:30, for each sample, got "
+            f"{values.ravel().tolist()[0]!r} in an array of shape {values.shape}."
+        )
+    if (missing := ~np.isfinite(readings[0])).any():
+        raise ValueError(
+            "time must not have missing or infinite values, got one at position "
+            f"{missing.argmax()}. Leave such samples out."
+        )
+    orders = [np.argsort(reading, kind="stable") for reading in readings]
+    if any(not np.array_equal(order, orders[0]) for order in orders):
+        raise ValueError(
+            "time must have dates with one reading, but it can be read with the day or with the "
+            f"month first, as in {values.tolist()[0]!r}. Write 2024-01-31, in Python by "
+            "pandas.to_datetime(time, dayfirst=True)."
+        )
+    rows = rows | {"names": np.arange(len(values)) if rows["names"] is None else rows["names"]}
+    index = None if index_of(X) is None else X.index[orders[0]]
+
+    def sort(values: Any) -> Any:
+        if isinstance(values, Mapping):
+            return {name: sort(one) for name, one in values.items()}
+        # other values than rows stay as they are
+        placed = params_of_rows(X, {"": values}, orders[0])[""]
+        if index is not None and index_of(placed) is not None:
+            placed.index = index
+        return placed
+
+    return sort(X), readings[0][orders[0]], sort(rows)

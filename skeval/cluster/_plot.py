@@ -74,7 +74,7 @@ class StabilityDisplay(ResultDisplay):
         ax.axvline(choice.n_clusters, color="C1", linestyle=":", label=label)
         ax.set_xticks(k)
         ax.set_xlabel("number of clusters")
-        ax.set_ylabel(f"{choice.method.replace('_', ' ')}\n(mean and standard error)")
+        ax.set_ylabel(f"{name_index(choice.method)}\n(mean and standard error)")
         put_legend_above(ax, 0.22, ncols=2)
 
 
@@ -133,9 +133,19 @@ class ClusterStabilityDisplay(ResultDisplay):
         ax.set_ylabel("cluster (samples)")
 
 
+NAMES = {"dunn": "Dunn", "davies": "Davies-", "bouldin": "Bouldin", "calinski": "Calinski-"}
+NAMES |= {"harabasz": "Harabasz", "rand": "Rand"}
+"""Words of the names of indices that are names of persons."""
+
+
+def name_index(index: str) -> str:
+    """Return the display name of an index, such as Davies-Bouldin pairwise."""
+    return " ".join(NAMES.get(word, word) for word in index.split("_")).replace("- ", "-")
+
+
 def label_axis(index: str, greater_is_better: bool) -> str:
     """Return an axis label with the direction of the index."""
-    return f"{index.replace('_', ' ')} ({'larger' if greater_is_better else 'smaller'} is better)"
+    return f"{name_index(index)} ({'larger' if greater_is_better else 'smaller'} is better)"
 
 
 def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:

@@ -820,10 +820,10 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     for part in sample.parts:
         ranked = positive[part], aligned[part], weight[part]
         aligned[part] = align_scores(*ranked, sample.folds.fit[part])
+        if np.isnan(aligned[part]).any():
+            return np.nan, {}
         values.append(mean_precision(positive[part], aligned[part], weight[part]))
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
-    if np.isnan(aligned).any():
-        return np.nan, {}
     groups = None if groups is None else groups[first]
     size = count_effective(positive[first], weight[first], groups)
     size /= sample.inflate(value * (1 - value) / size, values)

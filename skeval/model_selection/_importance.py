@@ -193,11 +193,13 @@ class ScoreDrop:
     def __call__(self, model: Any, X: Any, y: Any) -> float:
         """Return the drop on some test samples."""
         rng, n = np.random.default_rng(self.seed), len(y)
-        shuffled = [
-            self.scorer(model, shuffle_columns(X, self.columns, rng.permutation(n)), y)
+        score = self.scorer(model, X, y)
+        # differences first, so that equal scores have a drop of exactly 0
+        drops = [
+            score - self.scorer(model, shuffle_columns(X, self.columns, rng.permutation(n)), y)
             for _ in range(self.n_permutations)
         ]
-        return float(self.scorer(model, X, y) - np.mean(shuffled))
+        return float(np.mean(drops))
 
 
 def read_column_names(estimator: Any, X: Any) -> list[Any]:

@@ -260,7 +260,8 @@ def read_rule(threshold: Any) -> float | Rule:
         return Rule(name, float(wanted))
     raise ValueError(
         "threshold must be a number, 'youden', or a dict of one of 'sensitivity' and "
-        f"'specificity' in (0, 1] or 'cost_ratio' above 0, got {threshold!r}."
+        f"'specificity' in (0, 1] or 'cost_ratio' above 0, got {threshold!r}"
+        f"{_checks.suggest(threshold, ('youden',))}."
     )
 
 

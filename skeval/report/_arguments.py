@@ -67,12 +67,12 @@ def convert_arrow(X: Any) -> Any:
     return X.to_pandas() if is_arrow else X
 
 
-def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
-    """Return X and the groups. If these are a column of X, X is without it."""
-    if not isinstance(groups, str):
-        return X, groups
-    column = find_column("groups", X, groups)
-    return X[[name for name in X.columns if name != groups]], column
+def take_column(argument: str, X: Any, values: Any) -> tuple[Any, Any]:
+    """Return X and the values of an argument. If these are a column of X, X is without it."""
+    column = find_column(argument, X, values)
+    if isinstance(values, str):
+        X = X[[name for name in X.columns if name != values]]
+    return X, column
 
 
 def find_column(argument: str, X: Any, values: Any) -> Any:
@@ -111,8 +111,7 @@ def count_columns(X: Any) -> int | None:
 
 
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
-    """Return the subgroup of each sample, either the values, or a column of the data frame."""
-    by = find_column("by", X, by)
+    """Return the subgroup of each sample."""
     if by is not None:
         refuse_shuffled_index(X, {"by": by})
         read_subgroups(by, n_samples)  # raise before the work
@@ -542,7 +541,8 @@ def _refuse_unused(
     rule = read_rule(cut)
     if kind == "probabilities" and isinstance(rule, float) and not 0 <= rule <= 1:
         raise ValueError(
-            f"threshold must lie in [0, 1] if predictions are probabilities, got {cut!r}."
+            f"threshold must lie in [0, 1] if predictions are probabilities, got {cut!r}. Write "
+            "50 % as 0.5."
         )
 
 

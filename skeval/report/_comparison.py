@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from skeval.report._sections import (
     find_main_metrics,
     in_target_unit,
     plot_estimates,
+    read_once,
     write_level,
 )
 from skeval.report._sentences import (
@@ -381,21 +382,17 @@ def show_measures(report: ComparisonReport) -> Section | None:
 
 def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     """Draw a curve of each system on one axes, with one entry for each line of reference."""
-    is_calibration, drawn = display is ReliabilityDisplay, []
+    drawn = []
     for position, (name, report) in enumerate(reports.items()):
-        predictions, target = report.out_of_fold, report.out_of_fold.target
-        one, positive = predictions.repeat == 0, target.positive_code
-        rows, by_class = predictions.row[one], predictions.probabilities
-        score = (predictions.class_scores if by_class is None else by_class)[one, positive]
+        once, true, options = read_once(report)
+        predictions = report.out_of_fold
+        scores, positive = predictions.probabilities, predictions.target.positive_code
+        scores = predictions.class_scores if scores is None else scores
         style: dict[str, Any] = {"color": f"C{position % 2}", "linestyle": LINES[position // 2]}
-        if is_calibration:
+        if display is ReliabilityDisplay:
             style |= {"band": False, "histogram": False, "fmt": f"o{style.pop('linestyle')}"}
-        weight = predictions.weight[rows] if np.ptp(predictions.weight) else None
-        options = {"pos_label": target.classes[positive], "sample_weight": weight, **style}
-        one = display.from_predictions(
-            target.y[rows], score, name=name_label(name), ax=ax, **options
-        )
-        drawn.append(one)
+        draw = partial(display.from_predictions, true, scores[once, positive], ax=ax)
+        drawn.append(draw(name=name_label(name), **options, **style))
     end_axes(ax, drawn)
     entries = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
     shades = ("interval at", "band of")
@@ -404,25 +401,21 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
 
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
-    """Return the section of the main estimate of each system in each subgroup."""
+    """Return the section of the main metric of each system in each subgroup."""
     # one row for each subgroup and system
-    by_system, first = report.subgroups, report.first
+    by_system = report.subgroups
     if not by_system:
         return None
-    rows = [
-        (str(name), f"{estimate.n_samples}", system, estimate.value, estimate.interval)
-        for name in next(iter(by_system.values()))
-        for system, estimate in ((system, one[name]) for system, one in by_system.items())
-    ]
-    head = [
-        "subgroup",
-        "samples",
-        _name_system(report),
-        first.answer.name,
-        write_level(report.first),
-    ]
-    caption = f"The {first.answer.name} of each in each subgroup."
-    table = Table(caption, head, rows, left=(0, 2, 4))
+    subgroups = next(iter(by_system.values()))
+    rows = []
+    for name, system in product(subgroups, by_system):
+        estimate = by_system[system][name]
+        value, _, interval = in_target_unit(estimate)
+        rows.append((str(name), f"{estimate.n_samples}", system, value, interval))
+    squared, first = report.first.answer.loss == "squared", next(iter(subgroups.values()))
+    quantity = ROOT if squared else first.name
+    head = ["subgroup", "samples", _name_system(report), quantity, write_level(report.first)]
+    table = Table(f"The {quantity} of each in each subgroup.", head, rows, left=(0, 2, 4))
     return Section("By subgroup", tables=[table], in_summary=True)
 
 

@@ -21,8 +21,10 @@ from skeval._inference.estimate import Estimate, MetricExtra, Results, Test
 from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
 from skeval._resampling.inputs import Inputs, LossLike, Params, losses_by_output, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
+from skeval._resampling.plans import choose_time_folds
 from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
+from skeval._resampling.series import sort_rows
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection import EstimatesDisplay
@@ -95,6 +97,7 @@ def evaluate(
     loss: LossLike = None,
     scoring: Any = None,
     groups: Any = None,
+    time: Any = None,
     by: Any = None,
     params: Params = None,
     sample_weight: Any = None,
@@ -172,6 +175,12 @@ def evaluate(
         Group of each sample, such as the patient. Groups are never split. The name of a column of a
         data frame is also allowed. This column is then not a feature, because new samples come from
         new groups.
+    time : array-like of shape (n_samples,) or str, default=None
+        Number or date of each sample, or a column of a data frame, which is then not a feature. The
+        samples are sorted by it, and `cv`, an integer or None, is the number of folds that test
+        later times than they train on, by `GroupTimeSeriesSplit`. Samples of the same time are not
+        separated. Groups of a test set are not in its training set. The report counts samples in
+        this order.
     by : array-like of shape (n_samples,) or str, default=None
         Subgroup of each sample, or a column of a data frame. The report has the error in each
         subgroup and the largest difference. The column stays a feature unless it has the groups.
@@ -250,6 +259,8 @@ def evaluate(
     0.02
     """
     # arguments that all estimators share
+    if isinstance(estimator, list | tuple):
+        raise TypeError(f"estimator must be one estimator, or a dict of names, got {estimator!r}.")
     _checks.refuse_no_target(estimator, y)
     several = isinstance(estimator, Mapping)
     estimators = check_estimators(estimator) if several else {"": estimator}
@@ -258,7 +269,15 @@ def evaluate(
     parts, ignored = check_include(include), _warnings.check_codes(ignore, checks)
     # the data, without the column of the groups
     table = _arguments.convert_arrow(X)
-    X, groups = _arguments.take_groups(table, groups)
+    X, groups = _arguments.take_column("groups", table, groups)
+    X, time = _arguments.take_column("time", X, time)
+    by = _arguments.find_column("by", table, by)
+    row_names = _arguments.name_rows(X)
+    if time is not None:
+        rows = {"y": y, "groups": groups, "by": by, "sample_weight": sample_weight}
+        rows |= {"left_out": left_out, "params": params, "names": row_names}
+        X, time, rows = sort_rows(X, time, rows)
+        y, groups, by, sample_weight, left_out, params, row_names = rows.values()
     tasks = {}
     for name, model in estimators.items():
         inputs = validate_inputs(
@@ -285,7 +304,7 @@ def evaluate(
         names = _arguments.check_feature_names(inputs.X, feature_names)
         request = request_scores(inputs, scoring, parts, names, seed)
         columns = check_left_out(left_out, len(inputs.target))
-        subgroups = _arguments.find_subgroups(table, by, len(inputs.target))
+        subgroups = _arguments.find_subgroups(X, by, len(inputs.target))
         # the estimator without resampling of its own, and its weights
         rule, notes = skip_nested_resampling(model)
         inputs = inputs.with_estimator(rule)
@@ -297,16 +316,25 @@ def evaluate(
             n_permutations=n_permutations,
             include=parts,
             feature_names=names,
+            row_names=row_names,
             by=subgroups,
             left_out=columns,
             notes=tuple(notes),
             ignored=ignored,
             own_checks=tuple(checks),
         )
+    if time is not None:
+        cv = choose_time_folds(cv, time, inputs.target)
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
-        evaluations = estimate_mains(choose_folds(tasks, cv, clock), clock)
+        planned = choose_folds(tasks, cv, clock)
+        if time is not None and not planned[name].ordered:
+            raise ValueError(
+                "cv must test later samples than it trains on if time is passed, got "
+                f"{planned[name].splitter!r}. Leave cv out, or pass the number of folds."
+            )
+        evaluations = estimate_mains(planned, clock)
         for name, evaluation in evaluations.items():
             if several:
                 begin_step(f"evaluating {name}", verbose)
@@ -486,7 +514,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         rare = _findings.find_rare_class(sizes, metrics, loss.name)
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
-        hard = _findings.find_hard_samples(predictions, _arguments.name_rows(inputs.X), rare)
+        hard = _findings.find_hard_samples(predictions, evaluation.row_names, rare)
     subgroups = measure_subgroups(evaluation, None if rare is None else rare.metric)
     earlier = find_earlier(evaluation)
     return {
@@ -542,8 +570,8 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
 def _check_order(evaluation: Evaluation) -> list[CheckResult]:
     """Return the findings about the order of the rows."""
     X, folds = evaluation.inputs.X, evaluation.folds
-    names, rows = evaluation.feature_names, _arguments.name_rows(X)
-    where = name_columns(X, names), evaluation.left_out, rows
+    columns = name_columns(X, evaluation.feature_names)
+    where = columns, evaluation.left_out, evaluation.row_names
     if evaluation.ordered:
         return check_split_order(*where, folds)
     groups = evaluation.inputs.groups
@@ -715,7 +743,7 @@ def show_permutation(report: EvaluationReport) -> Section | None:
     if test is None:
         return None
     figure = Figure(
-        test.plot,
+        replace(test, name=_sentences.name_metric(test.name)).plot,
         "Scores on shuffled labels (null distribution).",
         label="Histogram of the scores on shuffled labels, with the score on the true labels.",
         height=2.8,
@@ -804,10 +832,8 @@ def show_importance(report: EvaluationReport) -> Section | None:
         "set, in the models of the main estimate. Features with a rank correlation above 0.8 are "
         "shuffled together. The intervals are not adjusted for the number of features."
     )
-    caption, options = (
-        "Importance of each feature, the largest first.",
-        {"n_on_page": _sections.FIRST_ROWS, "n_in_text": _sections.MAX_ROWS},
-    )
+    caption = "Importance of each feature, the largest first."
+    options = {"n_on_page": _sections.FIRST_ROWS, "n_in_text": _sections.MAX_ROWS}
     return Section(
         f"{first} matters most to the predictions",
         sentences=[sentence],

@@ -32,6 +32,7 @@ from skeval.cluster import (
 )
 from skeval.cluster._choose import GAP, SEQUENTIAL, SILHOUETTE, check_candidates, resolve_parameter
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
+from skeval.cluster._plot import name_index
 from skeval.cluster._references import NOISE, REFERENCES, resolve_reference
 from skeval.cluster._stability import (
     PREDICTION_STRENGTH,
@@ -56,13 +57,6 @@ from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""
 
-NAMES = {
-    "dunn": "Dunn",
-    "davies_bouldin_pairwise": "Davies-Bouldin pairwise",
-    "davies_bouldin_centroid": "Davies-Bouldin centroid",
-    "calinski_harabasz": "Calinski-Harabasz",
-}
-"""Names of indices after persons."""
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 MAX_CLUSTERS = 8
 MAX_ROWS = 20_000
@@ -434,7 +428,7 @@ def show_numbers(report: ClusteringReport) -> Section:
     for name, up, values in zip(
         comparison.indices, comparison.greater_is_better, comparison.values.T, strict=True
     ):
-        words = NAMES.get(name, name.replace("_", " ")).split(" ", 1)
+        words = name_index(name).split(" ", 1)
         columns.append(((*words, "larger" if up else "smaller"), _write_alike(values)))
     # stability, and the evidence of data without structure
     means = zip(stability.values, stability.standard_errors, strict=True)
@@ -660,7 +654,7 @@ def show_numbers_as_is(report: OneClusteringReport) -> Section:
     values = {"fraction of noise": report.noise_share, "DBCV (larger)": report.dbcv}
     for name, value in report.indices.items():
         up = "larger" if GREATER_IS_BETTER[name] else "smaller"
-        values[f"{NAMES.get(name, name.replace('_', ' '))} ({up})"] = value
+        values[f"{name_index(name)} ({up})"] = value
     if report.halves is not None:
         values["prediction strength (larger)"] = report.halves.value
     if report.external is not None:

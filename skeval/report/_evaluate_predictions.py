@@ -140,19 +140,10 @@ def evaluate_predictions(
     # several systems are evaluated one by one, and compared
     systems = _arguments.list_systems(y_true, predictions)
     if systems is not None:
+        options = {"kind": kind, "threshold": threshold, "scoring": scoring, "by": by}
+        options |= {"pos_label": pos_label, "labels": labels, "confidence_level": confidence_level}
         reports = {
-            name: evaluate_predictions(
-                y_true,
-                system,
-                kind=kind,
-                threshold=threshold,
-                scoring=scoring,
-                by=by,
-                pos_label=pos_label,
-                labels=labels,
-                confidence_level=confidence_level,
-                **sampling,
-            )
+            name: evaluate_predictions(y_true, system, **options, **sampling)
             for name, system in systems.items()
         }
         read = {

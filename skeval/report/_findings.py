@@ -236,10 +236,7 @@ def find_hard_samples(
     place, votes = np.zeros(n, dtype=np.intp), np.zeros((len(hard), len(target.classes)))
     place[hard] = np.arange(len(hard))
     np.add.at(votes, (place[row[missed]], predictions.predicted[missed].astype(np.intp)), 1)
-    labels, taken = (
-        np.array([str(label) for label in target.classes.tolist()]),
-        votes.argmax(axis=1),
-    )
+    labels, taken = np.array([*map(str, target.classes.tolist())]), votes.argmax(axis=1)
     # with a rare class, samples on the wrong side of most samples of the other class
     if rare is not None and rare.metric == "roc_auc" and predictions.target.n_classes == 2:
         wrong, suspect = find_misranked(predictions), np.zeros(n, dtype=bool)

@@ -126,6 +126,7 @@ class Task:
     n_permutations: int
     include: frozenset[str] | str
     feature_names: tuple[str, ...] | None
+    row_names: Sequence[Any] | None
     by: Any
     left_out: dict[str, np.ndarray]
     notes: tuple[Caution, ...]
@@ -573,7 +574,8 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
     rows, unit = np.cumsum(chosen) - 1, np.unique(cases.unit[chosen], return_inverse=True)[1]
     strata = np.zeros(int(unit.max()) + 1, dtype=np.intp)
     crossed = None if cases.crossed is None else cases.crossed[chosen]
-    response = predictions.response
+    both = {"response": predictions.response, "decision": predictions.decision}
+    taken: dict[str, Any] = {n: one if one is None else one[kept] for n, one in both.items()}
     return replace(
         predictions,
         target=part,
@@ -584,8 +586,8 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
         fold=predictions.fold[kept],
         predicted=predictions.predicted[kept],
         loss=predictions.loss[kept],
-        response=None if response is None else response[kept],
         scores={},
+        **taken,
     )
 
 

@@ -540,8 +540,15 @@ def recorded(function: FunctionT) -> FunctionT:
     The first argument of a call with several systems contains them by name.
     """
 
+    names = signature(function).parameters
+
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Report:
+        for name in kwargs.keys() - names.keys():
+            raise TypeError(
+                f"{function.__name__}() has no argument {name_missing(name, names)[3:]}"
+            )
+
         def record(report: Report) -> Report:
             bound = signature(function).bind(*args, **kwargs)
             bound.apply_defaults()

@@ -348,78 +348,51 @@ def show_curves(report: ScoredReport) -> Section | None:
 
 
 def draw_curves(report: ScoredReport) -> Iterator[Figure]:
-    """Yield ROC, precision-recall and calibration curves, or the residuals."""
+    """Yield ROC, precision-recall, calibration and net benefit curves, or the residuals."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
-    fitted = predictions.n_fits > 0
-    if target.outputs:
+    if target.classes is None and not target.outputs:
+        yield draw_all_residuals(report)
+    # a single block of time has no interval
+    if predictions.class_scores is None or predictions.cases.n_units < 2:
         return
-    # residuals of numbers
-    if target.classes is None:
-        prediction = "mean out-of-fold prediction" if fitted else "prediction"
-        caption = (
-            f"Residuals: true value minus {prediction} of each sample. Ideally, they show no "
-            "pattern."
-        )
-        if report.n_samples > MAX_POINTS:
-            caption += f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
-        draw = partial(draw_residuals, predictions)
-        yield Figure(draw, caption, label="Residuals by prediction.", height=3.0)
-        return
-    if predictions.class_scores is None:
-        return
-    # one prediction of each sample, and the options that all displays share
-    one = predictions.repeat == 0
-    true, group = target.y[predictions.row[one]], predictions.group
-    group = None if group is None else group[one]
-    options: dict[str, Any] = {"confidence_level": report.confidence_level}
-    if np.ptp(predictions.weight):
-        options["sample_weight"] = predictions.weight[predictions.row[one]]
-    probabilities = predictions.probabilities
+    draw: Any
+    display: Any
+    once, true, options = read_once(report)
+    fitted, shares = predictions.n_fits > 0, predictions.probabilities
     calibrated = "Calibration curve with the intervals of its bins."
-    # of many classes only the calibration of given probabilities
-    if len(target.classes) > 2:
-        if not fitted and probabilities is not None:
-            draw = partial(ReliabilityDisplay.from_predictions, true, probabilities)
-            yield Figure(
-                partial(draw, labels=target.classes, **options),
-                "Calibration: accuracy of the most probable class at each predicted probability.",
-                label=calibrated,
+    if target.n_classes != 2:
+        # of many classes only the calibration of given probabilities
+        if not fitted and shares is not None:
+            caption = (
+                "Calibration: accuracy of the most probable class at each predicted probability."
             )
+            options["labels"] = target.classes
+            draw = partial(ReliabilityDisplay.from_predictions, true, shares, **options)
+            yield Figure(draw, caption, label=calibrated)
         return
     # ROC and precision-recall curves with their bands
     positive = target.positive_code
-    name = name_label(target.classes[positive])
+    name = name_label(options["pos_label"])
     about = f"Positive class: {name}."
-    options["pos_label"] = target.classes[positive]
-    banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "groups": group}
-    banded["label"] = "scores" if fitted else "predictions"
-    curves = (
-        ("roc_auc", RocCurveDisplay, "ROC", "AUC"),
-        ("average_precision", PrecisionRecallDisplay, "Precision-recall", "average precision"),
-    )
-    for metric, display, curve, area in curves:
+    banded: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": 0}
+    banded |= {"label": "scores" if fitted else "predictions"}
+    for metric, (display, curve, area) in RANKINGS.items():
         # scores of different models are not comparable if no test set has both classes
         if fitted and not np.isfinite(report.metrics[metric].value):
             continue
-        caption = f"{curve} curve with pointwise intervals and a simultaneous band."
-        if fitted:
-            caption = (
-                f"{curve} curve of the out-of-fold scores of one cross-validation, with pointwise "
-                "intervals and a simultaneous band. The curve pools the scores of all folds, so "
-                f"its area differs from the {area} in the table, which is computed within folds. "
-                "The band does not include variation from retraining."
-            )
-        scores = predictions.class_scores[one, positive]
-        draw = partial(display.from_predictions, true, scores, **banded)
-        yield Figure(draw, f"{caption} {about}", f"{curve} curve with its band. {about}")
+        caption = f"{curve} curve{OUT_OF_FOLD * fitted} with pointwise intervals and a "
+        caption += f"simultaneous band. {NOT_IN_TABLE.format(area) * fitted}{about}"
+        scores = predictions.class_scores[once, positive]
+        draw = partial(display.from_predictions, true, scores, **options, **banded)
+        yield Figure(draw, caption, f"{curve} curve with its band. {about}")
     # calibration and net benefit of probabilities
-    if probabilities is None:
+    if shares is None:
         return
-    chance = probabilities[one, positive]
+    chance = shares[once, positive]
     caption = "Calibration: observed frequency at each predicted probability."
-    if fitted and (group is None or np.ptp(group) > 0):  # one block of time has no interval
+    if fitted:
         with ignored_warnings(UserWarning):  # of probabilities of 0 and 1
-            measures = calibration_measures(true, chance, groups=group, random_state=0, **options)
+            measures = calibration_measures(true, chance, random_state=0, **options)
         for measure, best in (("slope", 1), ("intercept", 0)):
             low, high = measures[measure].interval
             if np.isfinite([low, high]).all():
@@ -428,8 +401,6 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
                 caption += f"{best} is best."
     draw = partial(draw_ended, ReliabilityDisplay, true, chance, **options)
     yield Figure(draw, f"{caption} {about}", label=calibrated)
-    weight = predictions.weight[predictions.row[one]]
-    options |= {"sample_weight": weight, "groups": group}
     yield Figure(
         partial(draw_ended, NetBenefitDisplay, true, chance, **options),
         f"Net benefit of treating everyone whose probability of {name} reaches the "
@@ -437,6 +408,44 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
         "of a false positive. The model is useful where its curve is above both lines.",
         label="Net benefit by threshold, compared with treating all and none.",
     )
+
+
+def read_once(report: ScoredReport) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return a mask of one prediction of each sample, its labels, and the options of displays."""
+    predictions, target = report.out_of_fold, report.out_of_fold.target
+    once, group = predictions.repeat == 0, predictions.group
+    weight = predictions.weight[predictions.row[once]]
+    options = {
+        "confidence_level": report.confidence_level,
+        "groups": None if group is None else group[once],
+        "sample_weight": weight if np.ptp(weight) else None,
+    }
+    if target.classes is not None and len(target.classes) == 2:
+        options["pos_label"] = target.classes[target.positive_code]
+    return once, target.y[predictions.row[once]], options
+
+
+RANKINGS = {
+    "roc_auc": (RocCurveDisplay, "ROC", "AUC"),
+    "average_precision": (PrecisionRecallDisplay, "Precision-recall", "average precision"),
+}
+"""Display of the curve of a metric, the name of the curve, and that of its area."""
+OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation,"
+NOT_IN_TABLE = (
+    "The curve pools the scores of all folds, so its area differs from the {} in the table, which "
+    "is computed within folds. The band does not include variation from retraining. "
+)
+
+
+def draw_all_residuals(report: ScoredReport) -> Figure:
+    """Return the figure of the residuals of numbers."""
+    prediction = "mean out-of-fold prediction" if report.out_of_fold.n_fits else "prediction"
+    caption = f"Residuals: true value minus {prediction} of each sample. Ideally, they show no "
+    caption += "pattern."
+    if report.n_samples > MAX_POINTS:
+        caption += f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
+    draw = partial(draw_residuals, report.out_of_fold)
+    return Figure(draw, caption, label="Residuals by prediction.", height=3.0)
 
 
 def draw_ended(display: Any, true: Any, chance: Any, *, ax: Any, **options: Any) -> None:
@@ -507,10 +516,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
     heading = "No subgroup differs significantly from the rest"
     sentence = f"{heading}{controlled}."
     if listed:
-        heading, verb = (
-            "Subgroups differ from the rest",
-            "differs" if len(listed) == 1 else "differ",
-        )
+        heading, verb = "Subgroups differ from the rest", "differ" + "s" * (len(listed) == 1)
         sentence = f"{list_few(listed, 5)} {verb} significantly from the rest{controlled}."
     elif all(row[-1] == write_number(np.nan) for row in rows):
         heading = "No subgroup has enough samples to be compared with the rest"

@@ -206,10 +206,8 @@ def write_main(report: ScoredReport) -> str:
         name = name_error(answer.loss)
         if predictions.target.outputs and answer.loss != "squared":
             name = answer.name
-        start, why = (
-            f"Estimated {name} on new samples:",
-            NO_INTERVAL.get(answer.extra.no_interval, why),
-        )
+        start = f"Estimated {name} on new samples:"
+        why = NO_INTERVAL.get(answer.extra.no_interval, why)
     if np.isfinite(answer.interval.low) and answer.n_groups != 1:
         return f"{start} {write_interval(answer, unit)}"
     if answer.n_groups == 1:

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import wraps
-from inspect import getattr_static, isfunction
+from inspect import getattr_static, isfunction, signature
 from numbers import Integral, Real
 from threading import current_thread, main_thread
 from typing import Any, Literal, TypeVar, cast
@@ -235,6 +235,16 @@ def check_classes(name: str, y: np.ndarray) -> None:
         raise ValueError(
             f"{name} must contain at least two classes, got one: {classes.tolist()[0]!r}."
         )
+    # spellings of one class; single letters may differ by case
+    spelled: dict[str, Any] = {}
+    for label in classes.tolist() if classes.dtype.kind in "OUT" else ():
+        other = spelled.setdefault(" ".join(str(label).split()).casefold(), label)
+        if other != label and len(str(label)) > 1:
+            raise ValueError(
+                f"{name} must spell each class in one way, got {other!r} and {label!r}, which "
+                f"differ only by case or spaces; pandas.Series({name}).str.strip().str.lower() "
+                "makes them equal."
+            )
     # far fewer classes than samples
     single = len(classes) > MAX_SMALL_CLASSES and np.median(sizes) == 1
     many = single or len(classes) > max(MAX_SMALL_CLASSES, len(y) / MIN_CLASS_SIZE)
@@ -288,15 +298,17 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
 
     def decorate(function: FunctionT) -> FunctionT:
         call = f"{function.__name__}({', '.join(kinds)})"
+        others = [name for name in signature(function).parameters if name not in kinds]
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
             pairs = zip(kinds.values(), args, strict=False)
             got = ", ".join(type(value).__name__ for value in args)
             if len(args) > len(kinds):
+                systems = {"estimators", "predictions", "scores"} & {*kinds}
+                several = ", several systems as one list or dict" if systems else ""
                 raise TypeError(
-                    f"the call is {call}, with several systems as one list or dict and the other "
-                    f"arguments by name, got ({got})."
+                    f"the call is {call}{several}, with {'=, '.join(others)}= by name, got ({got})."
                 )
             if any(fits is not None and not fits(value) for fits, value in pairs):
                 raise TypeError(f"the order of arguments is {call}, got ({got}).")
@@ -335,9 +347,12 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
 
 def suggest(value: object, options: Iterable[str]) -> str:
     """Return ", did you mean ...?" without the mark, of the option that a value resembles."""
-    # options by their names, and by initials: "loo" of leave_one_out and of LeaveOneOut()
+    # options by their last words, by initials, as "loo" of LeaveOneOut(), and by their names
     options = tuple(options)
-    known = {re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options}
+    known = {option.rpartition("_")[2].lower(): option for option in options}
+    known |= {
+        re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options
+    }
     known |= {option.lower(): option for option in options}
     near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.7)
     return f", did you mean {known[near[0]]!r}" if near else ""
@@ -426,8 +441,10 @@ def refuse_foreign_arrays(**arrays: Any) -> None:
 def check_same_length(**arrays: Any) -> None:
     """Raise unless all arrays that are not None have the same number of samples."""
     provided = {name: array for name, array in arrays.items() if array is not None}
-    with naming(*provided):
-        sizes = {name: num_samples(array) for name, array in provided.items()}
+    sizes = {}
+    for name, array in provided.items():
+        with naming(name):
+            sizes[name] = num_samples(array)
     if len(set(sizes.values())) > 1:
         raise ValueError(
             f"{' and '.join(sizes)} must have the same length, "
@@ -712,6 +729,7 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
             "and frame[['a', 'b']] selects columns."
         )
     if isinstance(y, str):
+        y = y.partition("~")[0].strip()  # a formula
         raise TypeError(
             f"y must contain the label or number of each sample, got the string {y!r}. With a data "
             f"frame, pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."

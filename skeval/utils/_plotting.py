@@ -311,12 +311,12 @@ class EstimatesDisplay(Display):
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         self.points_: Any = ax.plot(self.values, rows, **(drawn | kwargs))[0]
         ends = zip(self.lows, self.highs, strict=True)
-        interval_labels = [
-            "no interval" if np.isnan(low) else write_ends(low, high) for low, high in ends
-        ]
+        texts = ["no interval" if np.isnan(low) else write_ends(low, high) for low, high in ends]
         labels = [
-            f"{shorten_name(name)}\n{write_number(value)} {text}"
-            for name, value, text in zip(self.names, self.values, interval_labels, strict=True)
+            f"{shorten_name(name)}\n{write_number(value, high)} {text}"
+            for name, value, high, text in zip(
+                self.names, self.values, self.highs, texts, strict=True
+            )
         ]
         # baseline in a row of its own
         self.guess_: Any = None

@@ -160,12 +160,17 @@ def name_of(metric: str, label: Any, taken: Container[str] = ()) -> str:
     return name
 
 
-def write_number(value: float) -> str:
-    """Return a number as text, with four decimals in mid range, else four significant figures."""
+def write_number(value: float, beside: float = 0.0) -> str:
+    """Return a number as text, with four decimals in mid range, else four significant figures.
+
+    A small number `beside` a larger one has four decimals, or one digit.
+    """
     if np.isnan(value):
         return "undefined"
     value = value + 0.0  # no sign for a negative zero
-    if value == 0 or 0.001 <= abs(value) < 10:
+    if abs(value) < 0.00005 and value != 0 and abs(beside) >= 0.001:
+        return f"{value:.1g}"
+    if value == 0 or (abs(value) < 10 and max(abs(value), abs(beside)) >= 0.001):
         return f"{value:.4f}"
     return write_figures(value)
 
@@ -186,14 +191,14 @@ def write_ends(low: float, high: float) -> str:
         return "undefined"
     if np.isinf(low) and np.isinf(high):
         return "unbounded"
-    return f"[{write_number(low)}, {write_number(high)}]"
+    return f"[{write_number(low, high)}, {write_number(high, low)}]"
 
 
 def write_range(low: float, high: float) -> str:
     """Return the limits of an interval in words, or "undefined" if there is none."""
     if not (np.isfinite(low) or np.isfinite(high)):
         return write_ends(low, high)
-    return f"{write_number(low)} to {write_number(high)}"
+    return f"{write_number(low, high)} to {write_number(high, low)}"
 
 
 def write_spread(standard_error: float) -> str:
@@ -239,9 +244,9 @@ def say_pvalue(pvalue: float, figures: int = 2) -> str:
 
 def write_with_spread(value: float, standard_error: float) -> str:
     """Return a number of about 0 to 1, and its standard error."""
-    spread = write_spread(standard_error)
-    if standard_error >= 0.0005:
-        spread = f"{standard_error:.3f}"
+    spread = f"{standard_error:.3f}"
+    if not standard_error >= 0.0005:
+        spread = write_number(standard_error, 1.0) if standard_error > 0 else "unknown"
     return f"{value:.3f} +/- {spread}"
 
 

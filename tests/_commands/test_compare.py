@@ -138,7 +138,7 @@ def test_numbers_are_read_with_their_marks_and_compared_by_a_loss(tmp_path, caps
         frame.to_csv(paths[-1], sep=";", decimal=",", index=False, encoding="utf-16")
     words = ["compare", *paths, "--encoding", "utf-16", "--decimal", ","]
     assert main(words) == 2
-    assert "--metric must be for a numeric target" in capsys.readouterr().err
+    assert "--metric must be passed if" in capsys.readouterr().err
     for metric in ("mean_absolute_error", "neg_mean_absolute_error"):
         assert main([*words, "--metric", metric]) == 1
         assert "mean_absolute_error: new.csv - old.csv" in capsys.readouterr().out
@@ -156,7 +156,8 @@ def test_the_page_has_the_comparison_of_the_gate(kind, tmp_path, capsys):
         frame = pd.DataFrame({"target": target, "prediction": score * 1})
         frame = frame if kind != "numbers" else frame.assign(target=truth * 1.5)
         frame.to_csv(paths[-1], index=False)
-    words = ["compare", *paths, "--margin", "5%", "--json", str(tmp_path / "a.json")]
+    margin = "0.05" if kind == "numbers" else "5%"
+    words = ["compare", *paths, "--margin", margin, "--json", str(tmp_path / "a.json")]
     words += ["--html", str(tmp_path / "a.html"), "--markdown", str(tmp_path / "a.md")]
     assert main(words + ["--metric", "mean_absolute_error"] * (kind == "numbers")) == 1
     gate, page = json.loads((tmp_path / "a.json").read_text()), (tmp_path / "a.html").read_text()
@@ -170,3 +171,32 @@ def test_the_page_has_the_comparison_of_the_gate(kind, tmp_path, capsys):
     assert f"{gate['value']:.4f}".lstrip("-") in text
     assert say_pvalue(gate["pvalue"]).replace("<", r"\<") in text
     assert "figure" in page
+
+
+def test_systems_that_differ_in_two_of_many_rows_pass_a_margin_beyond_their_interval(tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    old = np.where(rng.random(400) < 0.8, y, 1 - y)
+    new = old.copy()
+    new[np.flatnonzero(old == y)[:2]] = 1 - new[np.flatnonzero(old == y)[:2]]
+    for name, values in (("old", old), ("new", new)):
+        frame = pd.DataFrame({"target": y, "prediction": values})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ["compare", str(tmp_path / "old.csv"), str(tmp_path / "new.csv"), "--margin"]
+    assert [main([*words, margin]) for margin in ("2%", "0.02", "1%", "0.001")] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["--metric", "auc"], "'roc_auc'"),
+        (["--metric", "mean_absolute_error", "--margin", "5%"], "got 5%"),
+        ([], "--metric mean_absolute_error"),
+    ],
+)
+def test_metrics_of_numbers_and_their_margins_are_named(tmp_path, capsys, words, named):
+    y = np.random.default_rng(0).normal(size=40)
+    frame = pd.DataFrame({"target": y, "prediction": y + 0.1})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "a.csv"), *words]) == 2
+    assert named in capsys.readouterr().err

@@ -360,7 +360,7 @@ def test_groups_are_texts_and_none_is_missing(tmp_path):
     path = write(tmp_path / "a.csv", g=["01", "1", " 1"] * 20)
     assert load(path, "--groups", "g").groups[:3].tolist() == ["01", "1", "1"]
     write(path, g=["01", "NA", "1"] * 20)
-    with pytest.raises(ValueError, match="groups 'g' has no value in 20 rows: 2, 5, 8, 11, 14 and"):
+    with pytest.raises(ValueError, match="--groups has no value in 20 rows: 2, 5, 8, 11, 14 and"):
         load(path, "--groups", "g")
 
 

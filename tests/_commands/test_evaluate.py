@@ -33,7 +33,7 @@ QUICK = [*LEAST[:-1], ",".join(PARTS), "--permutations", "5"]
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
     path, page = tmp_path / "out.json", tmp_path / "out.html"
     files = ["--json", str(path), "--html", str(page)]
-    words = ["evaluate", "wine", "--seed", "7", "--confidence-level", "0.9", *files, *QUICK]
+    words = ["evaluate", "wine", "--seed", "7", "--confidence-level", "90%", *files, *QUICK]
     status = main(words)
     X, y = load_wine(return_X_y=True)
     names = load_wine().feature_names
@@ -227,11 +227,10 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
     ("words", "message"),
     [
         (["--time", "a b"], "no column 'a b' for --time"),
-        (["--time", "name"], "the column of times 'name' must contain numbers, or dates"),
-        (["--time", "gap"], "the column of times 'gap' has no value in row 3"),
+        (["--time", "name"], "time must have a number, or a date"),
+        (["--time", "gap"], "'gap' of --time has no value in row 3"),
         (["--time", "us"], "can be read with the day or with the month first"),
-        (["--time", "x", "--groups", "name"], "--time does not keep groups together"),
-        (["--time", "x", "--cv", "29"], "contain one class; take fewer folds (--cv)"),
+        (["--time", "x", "--cv", "29"], "a training set has class 0 only"),
     ],
 )
 def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):
@@ -418,6 +417,20 @@ def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "\n20 " in printed  # not 20.0
     assert "No subgroup has enough samples to be compared with the rest." in printed
+
+
+def test_a_threshold_in_percent_is_a_fraction(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"p": rng.random(60)}).assign(target=rng.integers(0, 2, 60))
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    values = []
+    for threshold in ("30%", "0.3", "sensitivity=90%", "sensitivity=0.9"):
+        out = tmp_path / "out.json"
+        words = ["evaluate", str(tmp_path / "p.csv"), "--predictions", "p", "--json", str(out)]
+        assert main([*words, "--threshold", threshold]) == 0
+        values.append(json.loads(out.read_text())["at_threshold"])
+    capsys.readouterr()
+    assert values[0] == values[1] != values[2] == values[3]
 
 
 def test_a_threshold_that_cannot_be_read_is_one_line(capsys):

@@ -289,3 +289,37 @@ def test_estimators_with_a_rare_class_are_compared_by_the_area_of_test_sets():
     areas = [roc_auc_score(one["truth"], one["score_1"]) for _, one in frame]
     assert report.comparison["nb", "constant"].value == pytest.approx(np.mean(areas) - 0.5)
     assert '"nb" beats chance' in report.verdict
+
+
+def test_curves_of_grouped_systems_have_the_bands_of_groups():
+    """Rows that repeat a patient five times must not make the bands narrower."""
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    score = 1 / (1 + np.exp(-(y + rng.normal(size=60))))
+    systems = {"a": score, "b": 1 / (1 + np.exp(-(y + rng.normal(size=60))))}
+    times = np.repeat(np.arange(60), 5)
+    repeated = {name: values[times] for name, values in systems.items()}
+    widths = []
+    for truth, each, groups in ((y, systems, None), (y[times], repeated, times)):
+        report = skeval.evaluate_predictions(truth, each, groups=groups, random_state=0)
+        section = next(one for one in report.sections if "other measures" in one.heading)
+        ax = Figure().subplots()
+        section.figures[0].draw(ax=ax)
+        band = ax.collections[0].get_paths()[0].vertices
+        widths.append(np.ptp(band[np.abs(band[:, 0] - 0.5) < 0.02, 1]))
+    assert widths[1] > 0.8 * widths[0]
+
+
+def test_subgroups_of_two_systems_are_in_the_unit_of_the_target():
+    rng = np.random.default_rng(0)
+    y = rng.normal(0, 100, 80)
+    systems = {"a": y + rng.normal(0, 30, 80), "b": y + rng.normal(0, 40, 80)}
+    report = skeval.evaluate_predictions(y, systems, by=np.arange(80) % 2)
+    table = next(one for one in report.sections if one.heading == "By subgroup").tables[0]
+    row, name = table.rows[0], next(iter(report.subgroups["a"]))
+    part = (np.arange(80) % 2).astype(str) == str(name)
+    assert table.head[3] == "root mean squared error"
+    assert row[3] == pytest.approx(np.sqrt(np.mean((y - systems["a"])[part] ** 2)))

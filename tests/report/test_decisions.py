@@ -89,10 +89,11 @@ def rare():
     return X, y, site
 
 
-def test_subgroups_and_samples_of_a_rare_class_use_the_metric_that_decides(rare):
+@pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression()])  # with decisions, too
+def test_subgroups_and_samples_of_a_rare_class_use_the_metric_that_decides(rare, model):
     X, y, site = rare
     cv = StratifiedKFold(4)
-    report = skeval.evaluate(GaussianNB(), X, y, cv=cv, by=site, include=[], random_state=0)
+    report = skeval.evaluate(model, X, y, cv=cv, by=site, include=[], random_state=0)
     assert report.rare_class.metric == "roc_auc"
     predictions = report.out_of_fold
     score, row = predictions.class_scores[:, 1], predictions.row

@@ -154,3 +154,20 @@ def test_infinity_is_a_string_and_nan_is_null(tmp_path):
     written = json.loads(text)["baseline"]
     assert (written["error"], written["low"], written["high"]) == (None, "-Infinity", "Infinity")
     assert (tmp_path / "report.json").read_text() == text + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ({"target": "y"}, "'target'"),
+        ({"scorings": "f1"}, "'scoring'"),
+        ({"estimator": [LogisticRegression(), LogisticRegression()]}, "dict"),
+        ({"y": "label ~ a + b"}, "frame['label']"),
+        ({"y": ["yes", "Yes", "no", "no"]}, "'Yes' and 'yes'"),
+    ],
+)
+def test_calls_that_mean_something_else_name_what_exists(arguments, named):
+    call = {"estimator": LogisticRegression(), "X": np.zeros((4, 1)), "y": [0, 1, 0, 1]}
+    with pytest.raises((TypeError, ValueError)) as caught:
+        skeval.evaluate(**(call | arguments))
+    assert named in str(caught.value)

@@ -175,3 +175,11 @@ def test_columns_beyond_a_width_follow_below_beside_the_first(width):
         assert sum(head in line for line in lines) == 1
     assert " ".join(lines).count("name") == lines.count("") + 1
     assert lines == align_rows(rows, (0, 3)) or "" in lines
+
+
+def test_a_small_number_beside_a_larger_one_has_its_decimals():
+    assert write_number(0.0006258) == "0.0006258"
+    assert write_number(0.0006258, 0.02) == "0.0006"
+    assert write_number(0.02, 0.0006258) == "0.0200"
+    assert write_number(-0.00002, 0.02) == "-2e-05"
+    assert write_number(0.0006258, 0.0009) == "0.0006258"
