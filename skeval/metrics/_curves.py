@@ -25,6 +25,7 @@ from skeval._inference.areas import Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Codes, Limits, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, mean_ratio, score_form
+from skeval.metrics._gains import find_top
 from skeval.utils import _checks
 from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import RandomStateLike
@@ -486,7 +487,31 @@ class RankingExtra:
     break_even_point: float | None = None
 
 
-@validate_params(CONSTRAINTS)
+def find_gains(sample: CurveSample, n_points: int) -> Curve:
+    """Return the curve of cumulative gains, with the interval of the recall at each fraction."""
+    data, x = (sample.positive, sample.score, sample.weight), np.linspace(0, 1, n_points)
+    # nothing and everything are selected at the ends
+    y, low, high = np.tile(x, (3, 1))
+    for at, k in enumerate(x[1:-1].tolist(), 1):
+        y[at], _, limits = find_top(*data, k, sample.group).close("recall")
+        low[at], high[at] = limits(sample.confidence_level)
+    tp, fp, thresholds = sample.ranked.cumulate()
+    points = np.column_stack([(tp + fp) / (tp[-1] + fp[-1]), tp / tp[-1]])
+    return Curve(
+        name="cumulative gains",
+        axes=("fraction_of_samples", "recall"),
+        x=x,
+        y=y,
+        low=low,
+        high=high,
+        thresholds=thresholds,
+        confidence_level=sample.confidence_level,
+        method="score",
+        extra=RankingExtra(points=points, distances=np.empty(0)),
+    )
+
+
+@validate_params(CONSTRAINTS | {"kind": [StrOptions({"roc", "gains"})]})
 def roc_curve_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -498,6 +523,7 @@ def roc_curve_band(
     n_resamples: int = 1000,
     n_points: int = 101,
     random_state: RandomStateLike = None,
+    kind: Literal["roc", "gains"] = "roc",
 ) -> Curve:
     r"""Return a ROC curve with confidence bands, and its area with a confidence interval.
 
@@ -528,6 +554,9 @@ def roc_curve_band(
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. Only the simultaneous
         band depends on them.
+    kind : {"roc", "gains"}, default="roc"
+        "gains" returns the curve of cumulative gains, which has the fraction of all samples with
+        the highest scores as x, and the fraction of the positives among them (recall) as y.
 
     Returns
     -------
@@ -537,6 +566,7 @@ def roc_curve_band(
         ``extra.points``, of shape (n_cuts, 2), contains both rates at every cut of the score. At
         cut i, scores of ``thresholds[i]`` or more are predicted positive. ``extra.distances``
         contains the distance of each simulated curve from the true one, in standard deviations.
+        A curve of gains has no band and no area. Its limits are those of "recall_at_k".
 
     Raises
     ------
@@ -589,8 +619,15 @@ def roc_curve_band(
     >>> curve = roc_curve_band(y, score, random_state=0)
     >>> round(curve.area.value, 4)
     0.8889
+
+    The best third of the samples contains two of three positives:
+
+    >>> roc_curve_band(y, score, kind="gains", n_points=4).y.round(4)
+    array([0.    , 0.6667, 1.    , 1.    ])
     """
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    if kind == "gains":
+        return find_gains(sample, n_points)
     steps, thresholds = sample.steps()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=False)
     x = np.linspace(0, 1, n_points)

@@ -25,6 +25,7 @@ from skeval._inference.areas import (
     Ranking,
     Term,
     align_scores,
+    count_effective,
     find_area,
     partial_area,
     precision_influence,
@@ -681,12 +682,6 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
     return Ranking(value, spread.error, sizes, degrees, influence), values
 
 
-def count_effective(chosen: NDArray[np.bool_], weight: Floats, group: Codes | None) -> float:
-    """Return the effective number of the chosen samples, at most that of their groups."""
-    size = intervals.size_from_weights(weight[chosen])
-    return size if group is None else min(size, intervals.count_groups(group[chosen]))
-
-
 def close_area(result: Ranking, sample: Sample, values: Iterable[float] = ()) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
@@ -871,39 +866,14 @@ def limit_explained(
 
 
 def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
-    """Return Wilson's interval of precision, recall or lift at k, with the variance of influences.
-
-    The variance increases by that which one more positive and negative add to the precision,
-    because samples that happen to be of one class have no variance.
-    """
+    """Return Wilson's interval of precision, recall or lift at k."""
     if sample.folds is not None:
         return np.nan, {}
-    checked = check_curve_sample(
-        *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups, one_class=True
-    )
-    top = find_top(checked.positive, checked.score, checked.weight, arguments.get("k", 0.1))
-    of = "precision" if row.function is precision_at_k else "recall"
-    # effective numbers of all samples, of those inside, and of those that the rate refers to
-    everyone = np.ones(len(checked.score), dtype=bool)
-    n = count_effective(everyone, checked.weight, sample.groups)
-    moved = top.find_influence(checked.positive, checked.weight, n, of)
-    _, error, degrees = sample.average(moved)
-    n_top = max(1.0, top.k * n)
-    rate = (top.precision * n_top + 1) / (n_top + 2)
-    more = (rate * (1 - rate) - top.precision * (1 - top.precision)) / n_top
-    value, size = top.precision, n_top
-    if of == "recall":
-        value, more = top.recall, more * (top.k / top.prevalence) ** 2
-        size = count_effective(checked.positive, checked.weight, sample.groups)
-    # number of samples of a proportion with this standard error
-    error = float(np.sqrt(error**2 + max(0.0, more)))
-    size = max(1.0, value * (1 - value) / error**2) if 0 < value < 1 else size
-    limits: Callable[[float], Limits] = partial(
-        intervals.wilson_interval, value * size, size, degrees_of_freedom=degrees
-    )
-    if row.function is lift_at_k:
-        value, error = value / top.k, error / top.k
-        limits = partial(intervals.stretch, 0.0, 1 / top.k, limits)
+    data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
+    checked = check_curve_sample(*data, one_class=True)
+    arrays = checked.positive, checked.score, checked.weight
+    top = find_top(*arrays, arguments.get("k", 0.1), checked.group)
+    value, error, limits = top.close(row.name.removesuffix("_at_k"))
     return value, {"score": (limits, error)}
 
 

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import ranking
+from scipy.integrate import trapezoid
 from scipy.optimize import brentq
 from scipy.stats import binom, ks_2samp, norm
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 
-from skeval.metrics import get_scorer, precision_at_k
+from skeval.metrics import RocCurveDisplay, get_scorer, precision_at_k, roc_curve_band
 from skeval.metrics._gains import ks_statistic, lift_at_k, recall_at_k
 from skeval.model_selection import metric_interval
 
@@ -81,6 +83,38 @@ def test_lift_is_the_recall_over_the_fraction():
     lift, recall = (metric_interval(f"{name}_at_k", y, score) for name in ("lift", "recall"))
     np.testing.assert_allclose([*lift.interval], 10 * np.array([*recall.interval]))
     assert lift.value == pytest.approx(10 * recall.value)
+
+
+@pytest.mark.parametrize("options", ["", "sample_weight", "groups"])
+def test_the_curve_of_gains_is_the_recall_at_each_fraction(options):
+    y, score = sample()
+    given = {"": None, "sample_weight": np.arange(200) % 3 + 1, "groups": np.arange(200) // 4}
+    data = {options: given[options]} if options else {}
+    curve = roc_curve_band(y, score, kind="gains", n_points=6, confidence_level=0.8, **data)
+    for at in range(1, 5):
+        metric, level = partial(recall_at_k, k=curve.x[at]), {"confidence_level": 0.8}
+        found = metric_interval(metric, y, score, **data, **level)
+        each = [curve.y[at], curve.low[at], curve.high[at]]
+        assert each == pytest.approx([found.value, *found.interval])
+    for side in (curve.y, curve.low, curve.high):
+        assert side[[0, -1]].tolist() == [0, 1]
+    # the selected negatives are the rest, so its area follows from that of the ROC curve
+    share = np.average(y, weights=data.get("sample_weight"))
+    area = roc_auc_score(y, score, sample_weight=data.get("sample_weight"))
+    fraction, recall = curve.extra.points.T
+    assert trapezoid(recall, fraction) == pytest.approx(share / 2 + (1 - share) * area)
+    assert len(curve.thresholds) == len(fraction)
+
+
+def test_the_chart_of_gains():
+    y, score = sample()
+    display = RocCurveDisplay.from_predictions(y, score, kind="gains", name="mine")
+    np.testing.assert_array_equal(display.line_.get_xydata(), display.curve.extra.points)
+    assert display.ax_.get_xlabel() == "Fraction of samples"
+    assert display.line_.get_label() == "mine"
+    assert type(display.curve.plot()) is RocCurveDisplay
+    with pytest.raises(ValueError, match="kind"):
+        roc_curve_band(y, score, kind="lift")
 
 
 def test_a_scorer_has_the_interval_of_its_metric():
