@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -233,6 +233,65 @@ def interval_coverage(
     """
     true, pred = _read_limits(y_true, y_pred)
     return _average(find_covered(true, pred), sample_weight)
+
+
+def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Floats:
+    """Return whether each prediction set covers the true class, as 0 or 1, or its "size"."""
+    true = _checks.check_y("y_true", y_true)
+    sets = np.asarray(y_pred, dtype=object if isinstance(y_pred, list | tuple) else None)
+    _checks.check_same_length(y_true=true, y_pred=sets)
+    if sets.ndim == 1 and all(isinstance(each, Set) for each in sets):
+        _checks.check_comparable(true, "y_pred", np.array([*set().union(*sets)]), of_part=True)
+        if of == "size":
+            return np.array([len(each) for each in sets], dtype=float)
+        return np.array([own in each for own, each in zip(true, sets, strict=True)], dtype=float)
+    # a column for each class
+    if sets.ndim != 2 or sets.dtype != bool:
+        raise ValueError(
+            "y_pred must be a list of sets of classes, such as [{'a'}, {'a', 'b'}], or a boolean "
+            f"array with a column for each class, got {type(y_pred).__name__} of the shape "
+            f"{sets.shape} and type {sets.dtype}."
+        )
+    classes = np.unique(true) if labels is None else np.asarray(labels)
+    if len(classes) != sets.shape[1] or not np.isin(true, classes).all():
+        source = " from y_true" if labels is None else ""
+        raise ValueError(
+            f"labels must name the class of each of the {sets.shape[1]} columns of y_pred, got "
+            f"{classes.tolist()}{source}."
+        )
+    covers = sets & (true[:, None] == classes)
+    return (sets.sum if of == "size" else covers.any)(axis=1).astype(float)
+
+
+@validate_params(CONSTRAINTS)
+def set_coverage(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the fraction of prediction sets that contain the true class, in [0, 1].
+
+    `y_pred` is a list of sets of classes, or a boolean matrix with a column for each of `labels`,
+    by default the sorted classes of `y_true`. The result should be the nominal coverage.
+    """
+    return _average(measure_sets("coverage", y_true, y_pred, labels), sample_weight)
+
+
+@validate_params(CONSTRAINTS)
+def mean_set_size(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """Return the mean number of classes in a prediction set; smaller is better at equal coverage.
+
+    Arguments are those of `set_coverage`.
+    """
+    return _average(measure_sets("size", y_true, y_pred, labels), sample_weight)
 
 
 def find_quantile_losses(y_true: Any, y_pred: Any, quantiles: Any) -> Floats:

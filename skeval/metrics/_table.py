@@ -66,6 +66,9 @@ from skeval.metrics._regression import (
     interval_coverage,
     mase,
     mean_quantile_loss,
+    mean_set_size,
+    measure_sets,
+    set_coverage,
     smape,
     winkler_loss,
 )
@@ -82,6 +85,8 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
+REGIONS = interval_coverage, winkler_loss, mean_quantile_loss, set_coverage, mean_set_size
+"""Metrics of intervals, quantiles and sets, which are no predictions of `y_true`."""
 EXPLAINED_VARIANCES = sk.r2_score, sk.explained_variance_score
 """Metrics that make no sense of classes, not even of ordered ones."""
 CLASSES = frozenset({"binary", "multiclass"})
@@ -464,6 +469,15 @@ def unwrap(metric: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, An
     if isinstance(metric, partial) and not metric.args:
         return metric.func, dict(metric.keywords)
     return metric, {}
+
+
+def fix_labels(metric: Callable[..., Any], y_true: Any, sets: Any) -> Callable[..., Any]:
+    """Return a metric that names the columns of prediction sets for parts of the samples, too."""
+    function, arguments = unwrap(metric)
+    named = "labels" in arguments or getattr(sets, "ndim", 1) < 2
+    if named or function not in (set_coverage, mean_set_size):
+        return metric
+    return partial(metric, labels=np.unique(y_true).tolist())
 
 
 def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool = False) -> Forms:
@@ -1401,10 +1415,18 @@ METRICS: tuple[Metric, ...] = (
         mase, **MEAN_LOSS, required=("y_train",), keywords=frozenset({"y_train", "season"}),
         per_sample=find_scaled_errors,
     ),
-    # prediction intervals and quantiles
+    # prediction intervals, sets and quantiles
     Metric(
         interval_coverage, targets=CLASSES | {"continuous"}, interval=(PROPORTION, OF_SHARE),
         per_sample=find_covered,
+    ),
+    Metric(
+        set_coverage, interval=(PROPORTION, OF_SHARE), keywords=frozenset({"labels"}),
+        per_sample=partial(measure_sets, "coverage"),
+    ),
+    Metric(
+        mean_set_size, **MEAN_LOSS | {"targets": CLASSES}, keywords=frozenset({"labels"}),
+        per_sample=partial(measure_sets, "size"),
     ),
     Metric(
         winkler_loss, **MEAN_LOSS, keywords=frozenset({"confidence_level"}),

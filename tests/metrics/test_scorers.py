@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from sklearn.base import BaseEstimator, ClusterMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_blobs
@@ -17,6 +17,7 @@ from sklearn.metrics import davies_bouldin_score, make_scorer, silhouette_score
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import get_scorer_names as sklearn_scorer_names
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -51,6 +52,21 @@ class Limits(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full((len(X), 2), self.mean_) + [-self.width, self.width]
+
+
+class Sets(ClassifierMixin, BaseEstimator):
+    """Predicts the set of the classes whose probability exceeds a level."""
+
+    def __init__(self, level=0.5):
+        self.level = level
+
+    def fit(self, X, y):
+        self.model_ = GaussianNB().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict_proba(X) > self.level
 
 
 def numbers():
@@ -118,6 +134,10 @@ CASES = {
             ("neg_winkler_loss", {"confidence_level": 0.9}, [9.0, 1.0]),
             ("neg_mean_quantile_loss", {"quantiles": [0.05, 0.95]}, [9.0, 1.0]),
         )
+    },
+    **{
+        name: ({"labels": ["set", "ver", "vir"]}, Sets(), {"level": levels}, classes)
+        for name, levels in (("set_coverage", [0.9, 0.01]), ("neg_mean_set_size", [0.01, 0.9]))
     },
     "weighted_fbeta": ({}, LogisticRegression(max_iter=500), C, classes),
     "class_f_measure": ({"beta": 2.0}, KMEANS, SPLIT, blobs),
