@@ -238,12 +238,7 @@ def precision_at_k(
 
 @validate_params(AT_K)
 def recall_at_k(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    k: float = 0.1,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_score: Any, *, k: float = 0.1, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
     """Return the fraction of the positives among the samples with the highest scores, in [0, 1].
 
@@ -254,12 +249,7 @@ def recall_at_k(
 
 @validate_params(AT_K)
 def lift_at_k(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    k: float = 0.1,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_score: Any, *, k: float = 0.1, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
     """Return the precision at k divided by the prevalence; 1 for an uninformative score.
 
@@ -268,29 +258,16 @@ def lift_at_k(
     return _measure("lift", y_true, y_score, pos_label, sample_weight, k)
 
 
-class Separation(NamedTuple):
-    """Largest difference of the true and the false positive rate, and the rates there."""
-
-    value: float
-    true_positive_rate: float
-    false_positive_rate: float
-
-
-def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Separation:
-    """Return the largest difference of the two rates over all thresholds; both classes occur."""
+def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
+    """Return the true and the false positive rate at the threshold of their largest difference."""
     tp, fp, _ = rank_scores(positive, score, weight).cumulate()
-    tpr, fpr = tp / tp[-1], fp / fp[-1]
-    best = int(np.argmax(tpr - fpr))
-    return Separation(float(tpr[best] - fpr[best]), float(tpr[best]), float(fpr[best]))
+    rates = np.array([tp / tp[-1], fp / fp[-1]])
+    return rates[:, np.argmax(rates[0] - rates[1])]
 
 
 @validate_params(CONSTRAINTS)
 def ks_statistic(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
     r"""Return the largest difference of the true and the false positive rate over all thresholds.
 
@@ -310,10 +287,11 @@ def ks_statistic(
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     if not weight[positive].any() or not weight[~positive].any():
         return _checks.give_nan("ks_statistic needs both classes in y_true, got one.")
-    return find_separation(positive, score, weight).value
+    tpr, fpr = find_separation(positive, score, weight).tolist()
+    return tpr - fpr
 
 
-def ks_limits(separation: Separation, sizes: Any, confidence_level: float) -> tuple[float, float]:
+def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> Limits:
     """Return an interval of the largest difference of two rates, for effective class sizes.
 
     The limits are those of the difference of both rates at one threshold, by Wilson's intervals and
@@ -322,15 +300,13 @@ def ks_limits(separation: Separation, sizes: Any, confidence_level: float) -> tu
     bridge, relative to its largest standard deviation, and is 0 unless the Kolmogorov-Smirnov test
     rejects equal distributions.
     """
-    value, tpr, fpr = separation
-    quantile = normal_quantile(confidence_level)
-    supremum = float(np.sqrt(-2 * np.log((1 - confidence_level) / 2)))
-    (low, _), (_, up) = (
-        wilson_limits(rate, n, supremum) for rate, n in zip((tpr, fpr), sizes, strict=True)
+    supremum = np.sqrt(-2 * np.log((1 - confidence_level) / 2))
+    (low, _), (_, up) = np.transpose(wilson_limits(rates, sizes, supremum))
+    (_, high), (down, _) = np.transpose(
+        wilson_limits(rates, sizes, normal_quantile(confidence_level))
     )
-    (_, high), (down, _) = (
-        wilson_limits(rate, n, quantile) for rate, n in zip((tpr, fpr), sizes, strict=True)
-    )
-    critical = supremum / 2 * np.sqrt(sum(1 / n for n in sizes))
-    lowest = value - np.hypot(tpr - low, up - fpr) if value > critical else 0.0
+    tpr, fpr = rates
+    value = tpr - fpr
+    above = value > supremum / 2 * np.sqrt(np.sum(1 / sizes))
+    lowest = value - np.hypot(tpr - low, up - fpr) if above else 0.0
     return max(0.0, float(lowest)), min(1.0, float(value + np.hypot(high - tpr, fpr - down)))

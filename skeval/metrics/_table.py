@@ -852,8 +852,7 @@ def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     # number of samples of a proportion with this standard error
     groups = sample.groups
     size = float(len(values) if groups is None else intervals.count_groups(groups))
-    if error > 0:
-        size = max(1.0, mean * (1 - mean) / error**2)
+    size = intervals.size_from_variance(mean * (1 - mean) * (error > 0), error, np.inf, size)
     limits = partial(intervals.wilson_interval, mean * size, size, degrees_of_freedom=degrees)
     return mean, {"score": (limits, error)}
 
@@ -897,11 +896,11 @@ def use_separation(row: Metric, arguments: Arguments, sample: Sample) -> Measure
         return np.nan, {}
     data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
     checked = check_curve_sample(*data)
-    found = find_separation(checked.positive, checked.score, checked.weight)
+    rates = find_separation(checked.positive, checked.score, checked.weight)
     # standard error of a difference of rates at one threshold
-    rates = np.array(found[1:])
-    error = float(np.sqrt(np.sum(rates * (1 - rates) / checked.sizes)))
-    return found.value, {"score": (partial(ks_limits, found, checked.sizes), error)}
+    sizes = np.array(checked.sizes)
+    error = float(np.sqrt(np.sum(rates * (1 - rates) / sizes)))
+    return float(rates[0] - rates[1]), {"score": (partial(ks_limits, rates, sizes), error)}
 
 
 def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
@@ -1241,12 +1240,6 @@ def find_percentages(y_true: Array, y_pred: Array) -> Floats:
     return np.asarray(np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), smallest))
 
 
-def find_pinballs(y_true: Array, y_pred: Array, alpha: float = 0.5) -> Floats:
-    """Return the pinball loss of each sample."""
-    residual = y_true - y_pred
-    return np.maximum(alpha * residual, (alpha - 1) * residual)
-
-
 def score_rows(
     function: Callable[..., float], y_true: Array, y_pred: Array, **arguments: Any
 ) -> Floats:
@@ -1408,7 +1401,8 @@ METRICS: tuple[Metric, ...] = (
         per_sample=lambda y_true, y_pred: (np.log1p(y_true) - np.log1p(y_pred)) ** 2,
     ),
     Metric(
-        sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}), per_sample=find_pinballs
+        sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}),
+        per_sample=lambda y, pred, alpha=0.5: find_quantile_losses(y, pred[:, None], [alpha]),
     ),
     Metric(smape, **MEAN_LOSS | {"range": (0.0, 2.0)}, per_sample=find_symmetric_percentages),
     Metric(
