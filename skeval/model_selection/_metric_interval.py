@@ -33,8 +33,9 @@ from skeval._resampling.sampling_units import (
     values_or_nan,
     warn_of_undefined,
 )
-from skeval.metrics import _table, error_norm, get_scorer, get_scorer_names
+from skeval.metrics import _table, error_norm, get_scorer
 from skeval.metrics._regression import mean_quantile_loss, winkler_loss
+from skeval.metrics._scorers import row_of_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import find_sums
 from skeval.model_selection._subgroups import (
@@ -782,9 +783,9 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
             scorer = get_scorer(metric)
         except ValueError as error:
             loss = f"neg_{metric}"
-            if loss not in get_scorer_names():
-                message = str(error).replace("scoring", "metric", 1).replace("'neg_", "'")
-                raise ValueError(message) from None
+            if row_of_scorer(loss) is None:
+                text, mean, names = str(error).replace("scoring", "metric", 1).partition("did you")
+                raise ValueError(text + mean + names.replace("'neg_", "'")) from None
             return metric_of_scorer(get_scorer(loss))[0]
     if not is_plain_scorer(scorer):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters

@@ -24,6 +24,7 @@ from sklearn.preprocessing import StandardScaler
 from skeval.cluster import compare_clusterings
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._scorers import ABBREVIATIONS, SCORERS
+from skeval.model_selection import metric_interval
 
 
 class Parrot(BaseEstimator):
@@ -257,6 +258,14 @@ def test_bad_names():
         ("macro-F1", "'macro_fbeta' or 'f1_macro'"),
         ("linf", "'neg_error_norm' or 'neg_max_error'"),
         ("rank_loss", "'neg_ranking_loss'"),
+        ("lift_curve", "'lift_at_k'"),
+        ("kolmogorov_smirnov", "'ks_statistic'"),
+        ("mean_absolute_scaled_error", "'neg_mase'"),
+        ("symmetric_mape", "'neg_smape'"),
+        ("mape", "'neg_mean_absolute_percentage_error'"),
+        ("winkler_interval_score", "'neg_winkler_loss'"),
+        ("classification_coverage_score", "'interval_coverage' or 'set_coverage'"),
+        ("prediction_set_size", "'set_coverage' or 'neg_mean_set_size'"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
@@ -265,9 +274,33 @@ def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
 
 
 def test_suggestions_are_scorers():
-    assert set(" ".join(ABBREVIATIONS.values()).split()) <= set(get_scorer_names())
-    with pytest.raises(ValueError, match=r"skeval\.cluster\.predictive_power\(clusterer, X\)"):
-        get_scorer("predictive_power")
+    known = {*get_scorer_names(), *SCORERS}
+    assert set(" ".join(ABBREVIATIONS.values()).split()) <= known
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("predictive_power", r"skeval\.cluster\.predictive_power\(clusterer, X\)"),
+        ("equalized_odds_difference", "largest_difference"),
+        ("partial_auc", "max_fpr"),
+        ("gains_chart", "kind='gains'"),
+        ("decision_curve", r"skeval\.metrics\.net_benefit"),
+    ],
+)
+def test_what_is_no_scorer_has_another_place(name, place):
+    with pytest.raises(ValueError, match=place):
+        get_scorer(name)
+    with pytest.raises(ValueError, match=place):
+        metric_interval(name, [0, 1], [0, 1])
+
+
+def test_a_name_that_needs_an_argument_says_so():
+    for name in ("mase", "neg_mase"):
+        with pytest.raises(ValueError, match=r"needs the argument y_train.*get_scorer\('neg_mase'"):
+            metric_interval(name, [1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="did you mean 'mase'"):
+        metric_interval("scaled", [1.0, 2.0], [1.0, 2.0])
 
 
 class OnlyLabels(ClusterMixin, BaseEstimator):
