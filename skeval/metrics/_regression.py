@@ -236,9 +236,8 @@ def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Float
     _checks.check_same_length(y_true=true, y_pred=sets)
     if sets.ndim == 1 and all(isinstance(each, Set) for each in sets):
         _checks.check_comparable(true, "y_pred", np.array([*set().union(*sets)]), of_part=True)
-        if of == "size":
-            return np.array([len(each) for each in sets], dtype=float)
-        return np.array([own in each for own, each in zip(true, sets, strict=True)], dtype=float)
+        rows = zip(true, sets, strict=True)
+        return np.array([len(each) if of == "size" else own in each for own, each in rows], float)
     # a column for each class
     if sets.ndim != 2 or sets.dtype != bool:
         raise ValueError(

@@ -884,8 +884,7 @@ def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
         return np.nan, {}
     data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
     checked = check_curve_sample(*data, one_class=True)
-    arrays = checked.positive, checked.score, checked.weight
-    top = find_top(*arrays, arguments.get("k", 0.1), checked.group)
+    top = find_top(*checked.arrays, arguments.get("k", 0.1), checked.group)
     value, error, limits = top.close(row.name.removesuffix("_at_k"))
     return value, {"score": (limits, error)}
 
@@ -896,7 +895,7 @@ def use_separation(row: Metric, arguments: Arguments, sample: Sample) -> Measure
         return np.nan, {}
     data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
     checked = check_curve_sample(*data)
-    rates = find_separation(checked.positive, checked.score, checked.weight)
+    rates = find_separation(*checked.arrays)
     # standard error of a difference of rates at one threshold
     sizes = np.array(checked.sizes)
     error = float(np.sqrt(np.sum(rates * (1 - rates) / sizes)))
@@ -1068,10 +1067,7 @@ def divide(over: np.ndarray, under: np.ndarray) -> np.ndarray:
 
 def accuracy(predictions: BatchPredictions) -> np.ndarray:
     """Return the fraction of correct predictions."""
-    return (
-        predictions.sums((predictions.true == predictions.predicted).astype(np.intp))
-        / predictions.sizes
-    )
+    return predictions.sums(1 * (predictions.true == predictions.predicted)) / predictions.sizes
 
 
 def balanced_accuracy(predictions: BatchPredictions) -> np.ndarray:
@@ -1272,9 +1268,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.f1_score, **F, from_table=Averaged("f"),
-        batch={
-            "": f1, "binary": f1, "macro": f1_macro, "micro": accuracy
-        },
+        batch={"": f1, "binary": f1, "macro": f1_macro, "micro": accuracy},
         reported=(
             Reported("f1_macro", "macro F1", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
@@ -1304,12 +1298,8 @@ METRICS: tuple[Metric, ...] = (
     Metric(_classification.error_rate, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
     Metric(sk.zero_one_loss, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
     Metric(sk.hamming_loss, **ERRORS),
-    Metric(
-        _classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")
-    ),
-    Metric(
-        _classification.micro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "micro")
-    ),
+    Metric(_classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")),
+    Metric(_classification.micro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "micro")),
     Metric(
         _classification.weighted_fbeta_score, from_table=Averaged("f_of_means", "class_weight"),
         **MEAN_F | {"keywords": OUR_F | {"class_weight"}},
@@ -1358,9 +1348,7 @@ METRICS: tuple[Metric, ...] = (
         )
         for function in (precision_at_k, recall_at_k, lift_at_k)
     ),
-    Metric(
-        ks_statistic, **RANKING, interval=(OF_SEPARATION,), keywords=frozenset({"pos_label"})
-    ),
+    Metric(ks_statistic, **RANKING, interval=(OF_SEPARATION,), keywords=frozenset({"pos_label"})),
     Metric(break_even_point, response=SCORES),
     Metric(expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
     # mean over the rows of several labels, or of the documents of each query
@@ -1392,9 +1380,7 @@ METRICS: tuple[Metric, ...] = (
         batch={"": absolute_error},
         reported=(Reported("mean_absolute_error", "mean absolute error"),),
     ),
-    Metric(
-        sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": squared_error}
-    ),
+    Metric(sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": squared_error}),
     Metric(sk.mean_absolute_percentage_error, **MEAN_LOSS, per_sample=find_percentages),
     Metric(
         sk.mean_squared_log_error, **MEAN_LOSS,
