@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
-from sklearn.metrics import mean_absolute_error, mean_pinball_loss, recall_score
+from scipy.stats import binom, binomtest, norm
+from sklearn.metrics import label_ranking_loss, mean_absolute_error, mean_pinball_loss, recall_score
 
 from skeval.metrics import get_scorer
 from skeval.metrics._classification import geometric_mean_score
@@ -165,6 +165,27 @@ def test_coverage_is_no_loss_that_few_samples_dominate():
     )
     assert rare.value == 2 / 60
     assert "caution" not in rare.details
+
+
+def test_errors_of_limits_do_not_ask_for_one_column():
+    """Two columns are limits here, and probabilities of two classes elsewhere."""
+    wrong = get_scorer("neg_mean_quantile_loss", quantiles=[0.1, 1.5])
+    with pytest.raises(
+        ValueError, match=r"quantiles must lie between 0 and 1, got \[0.1, 1.5\]\.$"
+    ):
+        metric_interval(wrong, Y, LIMITS)
+    with pytest.raises(ValueError, match=r"pass that of the second"):
+        metric_interval("smape", Y, LIMITS)
+
+
+def test_equal_values_of_all_samples_have_an_interval():
+    """The fraction is that of so many samples, since none varies."""
+    true, score = np.tile([1, 0, 1], (30, 1)), np.tile([0.1, 0.2, 0.3], (30, 1))
+    found = metric_interval(label_ranking_loss, true, score)
+    assert found.value == 0.5
+    assert [*found.interval] == pytest.approx(
+        [*binomtest(15, 30).proportion_ci(0.95, "wilson")], abs=0.02
+    )
 
 
 def test_few_misses_have_no_interval():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import ranking
 from scipy.integrate import trapezoid
 from scipy.optimize import brentq
-from scipy.stats import binom, ks_2samp, norm
+from scipy.stats import binom, ks_2samp, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
@@ -125,6 +125,45 @@ def test_a_scorer_has_the_interval_of_its_metric():
     assert metric_interval("error_rate", y, score > 1).value == np.mean(y != (score > 1))
 
 
+def test_weights_do_not_take_a_perfect_selection_below_1():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n = int(rng.integers(5, 40))
+        weight, y = rng.random(n) + 0.1, np.ones(n, dtype=int)
+        y[n // 2 :] = 0
+        data = {"y_true": y, "y_score": -np.arange(n), "sample_weight": weight}
+        assert precision_at_k(**data, k=0.2 * y @ weight / weight.sum()) == 1
+        assert recall_at_k(**data, k=y @ weight / weight.sum()) == 1
+
+
+def test_a_selection_of_one_class_has_a_standard_error():
+    """One more positive and negative would change it: (k + 1) / (k + 2) of them are positive."""
+    y, score = np.arange(100) < 30, -np.arange(100)
+    found = metric_interval(partial(precision_at_k, k=10), y, score)
+    assert found.value == 1
+    assert found.standard_error == pytest.approx(np.sqrt(11 / 12 * 1 / 12 / 10))
+
+
+@pytest.mark.parametrize("metric", AT_K[:2])
+def test_limits_are_wilsons_with_the_standard_error(metric):
+    y, score = sample(n=24)
+    found = metric_interval(partial(metric, k=0.3), y, score)
+    value, z = found.value, t.isf(0.025, 23)
+    n = value * (1 - value) / found.standard_error**2
+    for limit in found.interval:
+        assert abs(value - limit) == pytest.approx(z * np.sqrt(limit * (1 - limit) / n))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
+def test_the_lower_limit_of_ks_is_0_unless_the_test_rejects(shift):
+    rng = np.random.default_rng(0)
+    y = np.arange(80) < 30
+    for _ in range(10):
+        found = metric_interval("ks_statistic", y, rng.normal(size=80) + shift * y)
+        rejects = found.value > np.sqrt(-np.log(0.025) / 2 * (1 / 30 + 1 / 50))
+        assert (found.interval.low > 0) == rejects
+
+
 def test_undefined_and_wrong():
     for metric in (recall_at_k, lift_at_k, ks_statistic):
         with pytest.warns(UndefinedMetricWarning, match=metric.__name__):
@@ -137,8 +176,8 @@ def test_undefined_and_wrong():
 
 def truths(share, shift, k):
     """Return the four metrics of normal scores."""
-    t = brentq(lambda t: share * norm.sf(t - shift) + (1 - share) * norm.sf(t) - k, -9, 9)
-    recall = norm.sf(t - shift)
+    cut = brentq(lambda c: share * norm.sf(c - shift) + (1 - share) * norm.sf(c) - k, -9, 9)
+    recall = norm.sf(cut - shift)
     return {
         precision_at_k: recall * share / k,
         recall_at_k: recall,
