@@ -174,7 +174,7 @@ CELLS = [
     *(
         partial(forecasts, e, name, n)
         for e, name in ((NORMAL, "normal"), (T5, "t5"))
-        for n in (60, 400)
+        for n in (150, 400)
     ),
     *(
         partial(prediction_sets, *cell)
