@@ -105,7 +105,7 @@ class Top(NamedTuple):
             rate = float(np.average(self.positive[near], weights=self.weight[near]))
         moved = self.inside * (self.positive - rate) + self.k * rate
         if of == "precision":
-            return (moved - self.hits) / self.k
+            return moved / self.k - self.precision
         return (moved - self.recall * self.positive) / self.prevalence
 
     def close(self, of: str) -> tuple[float, float, Callable[[float], Limits]]:

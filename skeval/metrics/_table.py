@@ -409,16 +409,10 @@ COST_ARGUMENTS = frozenset(
 )
 
 
-def use_hits(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the counts of wrong and right predictions with the accuracy."""
+def use_hits(table: ConfusionTable, *_: Any, hit: float = 1.0) -> ConfusionTable:
+    """Return the counts of wrong and right predictions with the accuracy, or the error rate."""
     right = np.eye(len(table.counts), dtype=np.intp)
-    return table.merge(right, partial(tables.mean_cost, costs=np.array([0.0, 1.0])))
-
-
-def use_errors(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the counts of wrong and right predictions with the error rate."""
-    right = np.eye(len(table.counts), dtype=np.intp)
-    return table.merge(right, partial(tables.mean_cost, costs=np.array([1.0, 0.0])))
+    return table.merge(right, partial(tables.mean_cost, costs=np.array([1 - hit, hit])))
 
 
 def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
@@ -441,9 +435,9 @@ def use_kappa(table: ConfusionTable, _: Array, arguments: Arguments) -> Confusio
     return table._replace(metric=partial(tables.kappa, disagreement=disagreement))
 
 
-def use_phi(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the table with Matthews' correlation."""
-    return table._replace(metric=tables.phi)
+def use_metric(metric: ValueAndGradient, table: ConfusionTable, *_: Any) -> ConfusionTable:
+    """Return the table with a metric of the fractions of its cells."""
+    return table._replace(metric=metric)
 
 
 def find_costs(y_true: Array, y_pred: Array, *, labels: Any = None, **costs: Any) -> Floats:
@@ -1210,8 +1204,8 @@ OF_SEPARATION = Form(("score",), use_separation)
 OF_EXPLAINED = Form(("log",), use_explained)
 
 ERRORS: dict[str, Any] = {
-    "greater_is_better": False, "interval": (PROPORTION, OF_TABLE), "from_table": use_errors,
-    "loss": "zero_one",
+    "greater_is_better": False, "interval": (PROPORTION, OF_TABLE), "loss": "zero_one",
+    "from_table": partial(use_hits, hit=0.0),
 }  # fmt: skip
 F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": SKLEARN_F}
 MEAN_F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": OUR_F}
@@ -1279,7 +1273,8 @@ METRICS: tuple[Metric, ...] = (
         **F | {"keywords": SKLEARN_F | {"beta"}},
     ),
     Metric(
-        sk.matthews_corrcoef, **CORRELATION, from_table=use_phi, batch={"": matthews},
+        sk.matthews_corrcoef, **CORRELATION, from_table=partial(use_metric, tables.phi),
+        batch={"": matthews},
         reported=(Reported("matthews_corrcoef", "Matthews correlation"),),
     ),
     Metric(
@@ -1289,7 +1284,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(sk.jaccard_score, **F | {"interval": (OF_TABLE,)}, from_table=Averaged("jaccard")),
     Metric(
         _classification.geometric_mean_score, interval=(OF_TABLE,),
-        from_table=lambda table, *_: table._replace(metric=tables.geometric_mean),
+        from_table=partial(use_metric, tables.geometric_mean),
     ),
     Metric(_classification.sensitivity_score, side=True, **OF_RECALL),
     Metric(_classification.specificity_score, side=False, **OF_RECALL),
