@@ -139,6 +139,12 @@ def partial_area(
     return Area(value, influence, np.array([[value], [1.0]]))
 
 
+def count_effective(chosen: NDArray[np.bool_], weight: Floats, group: Codes | None) -> float:
+    """Return the effective number of the chosen samples, at most that of their groups."""
+    size = intervals.size_from_weights(weight[chosen])
+    return size if group is None else min(size, intervals.count_groups(group[chosen]))
+
+
 def split_fits(fold: NDArray[np.intp] | None) -> Iterable[Any]:
     """Return the predictions of each model, which are compared with each other."""
     if fold is None:

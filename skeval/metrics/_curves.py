@@ -25,6 +25,7 @@ from skeval._inference.areas import Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Codes, Limits, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, mean_ratio, score_form
+from skeval.metrics._gains import find_top
 from skeval.utils import _checks
 from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import RandomStateLike
@@ -333,27 +334,31 @@ class CurveSample:
     confidence_level: float
     max_fpr: float | None = None
 
+    @property
+    def arrays(self) -> tuple[NDArray[np.bool_], Floats, Floats]:
+        """Classes, scores and weights."""
+        return self.positive, self.score, self.weight
+
     @cached_property
     def ranked(self) -> Ranked:
         """Samples sorted by score."""
-        return areas.rank_scores(self.positive, self.score, self.weight)
+        return areas.rank_scores(*self.arrays)
 
     @cached_property
     def spread(self) -> Spread:
         """Standard error of the area under the ROC curve, and its degrees of freedom."""
         # influence of each sample on the area, or on the partial area
-        data = self.positive, self.score, self.weight
         if self.max_fpr is None:
-            area = areas.find_area(*data, ranked=self.ranked)
+            area = areas.find_area(*self.arrays, ranked=self.ranked)
         else:
-            area = areas.partial_area(*data, self.max_fpr)
+            area = areas.partial_area(*self.arrays, self.max_fpr)
         influence = area.influence[:, None]
         return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
 
     @property
     def average_precision(self) -> float:
         """Average precision, the mean over cuts, weighted by the gain in recall."""
-        return areas.mean_precision(self.positive, self.score, self.weight)
+        return areas.mean_precision(*self.arrays)
 
     @property
     def z(self) -> float:
@@ -391,6 +396,25 @@ class CurveSample:
         n_positives, n_negatives = self.sizes
         args = value, error, (n_positives, max(1.0, n_negatives * (self.max_fpr or 1.0)))
         return partial(intervals.area_interval, *args, degrees_of_freedom=degrees), error
+
+    def describe_area(
+        self,
+        name: str,
+        value: float,
+        error: float,
+        method: str,
+        form: Callable[[float], Limits] | None = None,
+    ) -> Estimate:
+        """Return the area under a curve, with its interval if there is one."""
+        return Estimate(
+            name=name,
+            value=value,
+            standard_error=error,
+            method=method,
+            limits={} if form is None else {method: form},
+            n_samples=len(self.score),
+            confidence_level=self.confidence_level,
+        )
 
     def find_ends(
         self, limits: Callable[[float, bool], tuple[Floats, Floats]], distances: Floats
@@ -486,7 +510,26 @@ class RankingExtra:
     break_even_point: float | None = None
 
 
-@validate_params(CONSTRAINTS)
+def find_gains(sample: CurveSample, n_points: int) -> Curve:
+    """Return the curve of cumulative gains, with the interval of the recall at each fraction."""
+    # nothing and everything are selected at the ends
+    x = np.linspace(0, 1, n_points)
+    y, low, high = np.tile(x, (3, 1))
+    for at, k in enumerate(x[1:-1].tolist(), 1):
+        y[at], _, limits = find_top(*sample.arrays, k, sample.group).close("recall")
+        low[at], high[at] = limits(sample.confidence_level)
+    tp, fp, thresholds = sample.ranked.cumulate()
+    points = np.column_stack([(tp + fp) / (tp[-1] + fp[-1]), tp / tp[-1]])
+    ends = {"low": low, "high": high, "confidence_level": sample.confidence_level}
+    axes, extra = (
+        ("fraction_of_samples", "recall"),
+        RankingExtra(points=points, distances=np.empty(0)),
+    )
+    more: dict[str, Any] = {"thresholds": thresholds, "method": "score", "extra": extra} | ends
+    return Curve(name="cumulative gains", axes=axes, x=x, y=y, **more)
+
+
+@validate_params(CONSTRAINTS | {"kind": [StrOptions({"roc", "gains"})]})
 def roc_curve_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -498,6 +541,7 @@ def roc_curve_band(
     n_resamples: int = 1000,
     n_points: int = 101,
     random_state: RandomStateLike = None,
+    kind: Literal["roc", "gains"] = "roc",
 ) -> Curve:
     r"""Return a ROC curve with confidence bands, and its area with a confidence interval.
 
@@ -528,6 +572,9 @@ def roc_curve_band(
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. Only the simultaneous
         band depends on them.
+    kind : {"roc", "gains"}, default="roc"
+        "gains" returns the curve of cumulative gains, which has the fraction of all samples with
+        the highest scores as x, and the fraction of the positives among them (recall) as y.
 
     Returns
     -------
@@ -537,6 +584,7 @@ def roc_curve_band(
         ``extra.points``, of shape (n_cuts, 2), contains both rates at every cut of the score. At
         cut i, scores of ``thresholds[i]`` or more are predicted positive. ``extra.distances``
         contains the distance of each simulated curve from the true one, in standard deviations.
+        A curve of gains has no band and no area. Its limits are those of "recall_at_k".
 
     Raises
     ------
@@ -589,8 +637,15 @@ def roc_curve_band(
     >>> curve = roc_curve_band(y, score, random_state=0)
     >>> round(curve.area.value, 4)
     0.8889
+
+    The best third of the samples contains two of three positives:
+
+    >>> roc_curve_band(y, score, kind="gains", n_points=4).y.round(4)
+    array([0.    , 0.6667, 1.    , 1.    ])
     """
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    if kind == "gains":
+        return find_gains(sample, n_points)
     steps, thresholds = sample.steps()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=False)
     x = np.linspace(0, 1, n_points)
@@ -601,15 +656,7 @@ def roc_curve_band(
     form, error = sample.area_form(sample.area)
     if np.isnan(error):
         _checks.warn_undefined("The standard error of the area is nan: a class has one sample.")
-    area = Estimate(
-        name="area under the ROC curve",
-        value=sample.area,
-        standard_error=error,
-        method="score",
-        limits={"score": form},
-        n_samples=len(sample.score),
-        confidence_level=confidence_level,
-    )
+    area = sample.describe_area("area under the ROC curve", sample.area, error, "score", form)
     return Curve(
         name="ROC curve",
         axes=("false_positive_rate", "true_positive_rate"),
@@ -740,17 +787,8 @@ def precision_recall_curve_band(
     # average precision, as a proportion of the positives
     value, predicted = sample.average_precision, share * roc.y[1:] + (1 - share) * roc.x[1:]
     hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
-    area = Estimate(
-        name="average precision",
-        value=value,
-        standard_error=np.nan,
-        method="exact",
-        limits={
-            "exact": partial(intervals.exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)
-        },
-        n_samples=len(sample.score),
-        confidence_level=confidence_level,
-    )
+    form = partial(intervals.exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)
+    area = sample.describe_area("average precision", value, np.nan, "exact", form)
     data = sample.positive, sample.score
     return Curve(
         name="precision-recall curve",
@@ -1008,13 +1046,7 @@ def cost_curve(
     tp, fp, thresholds = sample.ranked.cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, cuts = lower_envelope(lines, hull(tp, fp))
-    area = Estimate(
-        name="area under the cost curve",
-        value=float(auc(x, y)),
-        standard_error=np.nan,
-        method="cost_curve",
-        n_samples=len(sample.score),
-    )
+    area = sample.describe_area("area under the cost curve", float(auc(x, y)), np.nan, "cost_curve")
     return Curve(
         name="cost curve",
         axes=COST_AXES,

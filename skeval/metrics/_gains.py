@@ -7,14 +7,26 @@ count as in the mean over their orders.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skeval._inference.areas import rank_scores
-from skeval._inference.intervals import normal_quantile, wilson_limits
+from skeval._inference.areas import count_effective, rank_scores
+from skeval._inference.errors import TestLosses, spread_of_mean
+from skeval._inference.intervals import (
+    ROUNDING,
+    Codes,
+    Limits,
+    normal_quantile,
+    size_from_variance,
+    stretch,
+    wilson_interval,
+    wilson_limits,
+)
 from skeval.utils import _checks
 from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._compat import Interval
@@ -25,6 +37,13 @@ AT_K = CONSTRAINTS | {
 }
 
 
+def _find_share(part: float, whole: float) -> float:
+    """Return a fraction, which is 1 up to rounding errors, nan for 0 / 0."""
+    if not whole:
+        return np.nan
+    return 1.0 if part >= (1 - ROUNDING) * whole else part / whole
+
+
 class Top(NamedTuple):
     """The samples with the highest scores.
 
@@ -32,6 +51,8 @@ class Top(NamedTuple):
     ----------
     k : float
         Fraction of all samples.
+    positive, weight, group : ndarray of shape (n_samples,)
+        Class, weight and group of each sample. Weights add up to 1, and `group` may be None.
     inside : ndarray of shape (n_samples,)
         Fraction of each sample that is inside. It lies between 0 and 1 for scores tied at the end.
     place : ndarray of shape (n_samples,)
@@ -41,6 +62,9 @@ class Top(NamedTuple):
     """
 
     k: float
+    positive: NDArray[np.bool_]
+    weight: Floats
+    group: Codes | None
     inside: Floats
     place: Floats
     hits: float
@@ -49,16 +73,19 @@ class Top(NamedTuple):
     @property
     def precision(self) -> float:
         """Fraction of the samples inside that are positive."""
-        return min(1.0, self.hits / self.k)
+        return _find_share(self.hits, self.k)
 
     @property
     def recall(self) -> float:
         """Fraction of the positives that are inside; nan without any."""
-        return min(1.0, self.hits / self.prevalence) if self.prevalence else np.nan
+        return _find_share(self.hits, self.prevalence)
 
-    def find_influence(
-        self, positive: NDArray[np.bool_], weight: Floats, size: float, of: str
-    ) -> Floats:
+    @property
+    def lift(self) -> float:
+        """Precision divided by the prevalence."""
+        return self.recall / self.k
+
+    def find_influence(self, of: str, size: float) -> Floats:
         r"""Return the influence of each sample on the precision or the recall; their mean is 0.
 
         With the hits T, the prevalence :math:`\pi`, the recall r and the rate m of positives at the
@@ -75,14 +102,42 @@ class Top(NamedTuple):
         near = np.abs(self.place - self.k) <= width
         rate = self.precision
         if near.any():
-            rate = float(np.average(positive[near], weights=weight[near]))
-        moved = self.inside * (positive - rate) + self.k * rate
+            rate = float(np.average(self.positive[near], weights=self.weight[near]))
+        moved = self.inside * (self.positive - rate) + self.k * rate
         if of == "precision":
-            return (moved - self.hits) / self.k
-        return (moved - self.recall * positive) / self.prevalence
+            return moved / self.k - self.precision
+        return (moved - self.recall * self.positive) / self.prevalence
+
+    def close(self, of: str) -> tuple[float, float, Callable[[float], Limits]]:
+        """Return the precision, recall or lift, its standard error and Wilson's interval.
+
+        The variance of the influences increases by that which one more positive and negative add to
+        the precision, because samples that happen to be of one class have no variance.
+        """
+        # effective numbers of all samples, of those inside, and of those that the rate refers to
+        n = count_effective(np.ones_like(self.positive), self.weight, self.group)
+        size = n_top = max(1.0, self.k * n)
+        value, rate = self.precision, (self.precision * n_top + 1) / (n_top + 2)
+        more = max(0.0, rate * (1 - rate) - value * (1 - value)) / n_top
+        if of != "precision":
+            value, more = self.recall, more * (self.k / self.prevalence) ** 2
+            size = count_effective(self.positive, self.weight, self.group)
+        spread = spread_of_mean(TestLosses(self.find_influence(of, n), self.weight, self.group))
+        degrees = max(1.0, n - 1) if self.group is None else spread.degrees_of_freedom
+        # number of samples of a proportion with this standard error
+        error = float(np.sqrt(spread.variance + more))
+        size = size_from_variance(value * (1 - value), error, np.inf, size)
+        limits: Callable[[float], Limits] = partial(
+            wilson_interval, value * size, size, degrees_of_freedom=degrees
+        )
+        if of != "lift":
+            return value, error, limits
+        return self.lift, error / self.k, partial(stretch, 0.0, 1 / self.k, limits)
 
 
-def find_top(positive: NDArray[np.bool_], score: Floats, weight: Floats, k: float) -> Top:
+def find_top(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats, k: float, group: Codes | None = None
+) -> Top:
     """Return the samples with the highest scores: k of them, or a fraction k of their weight."""
     n = int(np.count_nonzero(weight))
     if k > n:
@@ -95,7 +150,19 @@ def find_top(positive: NDArray[np.bool_], score: Floats, weight: Floats, k: floa
     before = np.cumsum(size) - size
     inside = np.clip((share - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)[place]
     hits, prevalence = float(weight @ (inside * positive)), float(weight @ positive)
-    return Top(share, inside, (before + size / 2)[place], hits, prevalence)
+    middle = (before + size / 2)[place]
+    return Top(share, positive, weight, group, inside, middle, hits, prevalence)
+
+
+def _measure(
+    of: str, y_true: Any, y_score: Any, pos_label: object, sample_weight: Any, k: float
+) -> float:
+    """Return the precision, recall or lift of the samples with the highest scores."""
+    top = find_top(*_checks.check_binary_scores(y_true, y_score, pos_label, sample_weight), k)
+    value: float = getattr(top, of)
+    if np.isnan(value):
+        return _checks.give_nan(f"{of}_at_k needs a positive sample in y_true, got none.")
+    return value
 
 
 @validate_params(AT_K)
@@ -166,73 +233,41 @@ def precision_at_k(
     >>> round(precision_at_k(y, score, k=3), 4)
     0.6667
     """
-    checked = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
-    return find_top(*checked, k).precision
+    return _measure("precision", y_true, y_score, pos_label, sample_weight, k)
 
 
 @validate_params(AT_K)
 def recall_at_k(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    k: float = 0.1,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_score: Any, *, k: float = 0.1, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
     """Return the fraction of the positives among the samples with the highest scores, in [0, 1].
 
     It is the curve of cumulative gains at k. Arguments are those of `precision_at_k`.
     """
-    checked = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
-    top = find_top(*checked, k)
-    if not top.prevalence:
-        return _checks.give_nan("recall_at_k needs a positive sample in y_true, got none.")
-    return top.recall
+    return _measure("recall", y_true, y_score, pos_label, sample_weight, k)
 
 
 @validate_params(AT_K)
 def lift_at_k(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    k: float = 0.1,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_score: Any, *, k: float = 0.1, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
     """Return the precision at k divided by the prevalence; 1 for an uninformative score.
 
     It lies in [0, 1 / k] for a fraction k. Arguments are those of `precision_at_k`.
     """
-    checked = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
-    top = find_top(*checked, k)
-    if not top.prevalence:
-        return _checks.give_nan("lift_at_k needs a positive sample in y_true, got none.")
-    return top.recall / top.k
+    return _measure("lift", y_true, y_score, pos_label, sample_weight, k)
 
 
-class Separation(NamedTuple):
-    """Largest difference of the true and the false positive rate, and the rates there."""
-
-    value: float
-    true_positive_rate: float
-    false_positive_rate: float
-
-
-def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Separation:
-    """Return the largest difference of the two rates over all thresholds; both classes occur."""
+def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
+    """Return the true and the false positive rate at the threshold of their largest difference."""
     tp, fp, _ = rank_scores(positive, score, weight).cumulate()
-    tpr, fpr = tp / tp[-1], fp / fp[-1]
-    best = int(np.argmax(tpr - fpr))
-    return Separation(float(tpr[best] - fpr[best]), float(tpr[best]), float(fpr[best]))
+    rates = np.array([tp / tp[-1], fp / fp[-1]])
+    return rates[:, np.argmax(rates[0] - rates[1])]
 
 
 @validate_params(CONSTRAINTS)
 def ks_statistic(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
     r"""Return the largest difference of the true and the false positive rate over all thresholds.
 
@@ -252,10 +287,11 @@ def ks_statistic(
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     if not weight[positive].any() or not weight[~positive].any():
         return _checks.give_nan("ks_statistic needs both classes in y_true, got one.")
-    return find_separation(positive, score, weight).value
+    tpr, fpr = find_separation(positive, score, weight).tolist()
+    return tpr - fpr
 
 
-def ks_limits(separation: Separation, sizes: Any, confidence_level: float) -> tuple[float, float]:
+def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> Limits:
     """Return an interval of the largest difference of two rates, for effective class sizes.
 
     The limits are those of the difference of both rates at one threshold, by Wilson's intervals and
@@ -264,15 +300,13 @@ def ks_limits(separation: Separation, sizes: Any, confidence_level: float) -> tu
     bridge, relative to its largest standard deviation, and is 0 unless the Kolmogorov-Smirnov test
     rejects equal distributions.
     """
-    value, tpr, fpr = separation
-    quantile = normal_quantile(confidence_level)
-    supremum = float(np.sqrt(-2 * np.log((1 - confidence_level) / 2)))
-    (low, _), (_, up) = (
-        wilson_limits(rate, n, supremum) for rate, n in zip((tpr, fpr), sizes, strict=True)
+    supremum = np.sqrt(-2 * np.log((1 - confidence_level) / 2))
+    (low, _), (_, up) = np.transpose(wilson_limits(rates, sizes, supremum))
+    (_, high), (down, _) = np.transpose(
+        wilson_limits(rates, sizes, normal_quantile(confidence_level))
     )
-    (_, high), (down, _) = (
-        wilson_limits(rate, n, quantile) for rate, n in zip((tpr, fpr), sizes, strict=True)
-    )
-    critical = supremum / 2 * np.sqrt(sum(1 / n for n in sizes))
-    lowest = value - np.hypot(tpr - low, up - fpr) if value > critical else 0.0
+    tpr, fpr = rates
+    value = tpr - fpr
+    above = value > supremum / 2 * np.sqrt(np.sum(1 / sizes))
+    lowest = value - np.hypot(tpr - low, up - fpr) if above else 0.0
     return max(0.0, float(lowest)), min(1.0, float(value + np.hypot(high - tpr, fpr - down)))

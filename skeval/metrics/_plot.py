@@ -273,7 +273,8 @@ class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
 
     It has the arguments and attributes of scikit-learn's display. The chance line is drawn unless
     ``plot_chance_level=False``, all points of the curve are kept, and `from_cv_results` draws one
-    curve of the out-of-fold scores.
+    curve of the out-of-fold scores. ``kind="gains"`` draws the chart of cumulative gains, whose x,
+    also in `fpr`, is the fraction of all samples.
 
     Parameters
     ----------
@@ -604,6 +605,7 @@ class ReliabilityDisplay(ScoreDisplay):
 
 CURVE_DISPLAYS |= {
     "ROC curve": RocCurveDisplay,
+    "cumulative gains": RocCurveDisplay,
     "precision-recall curve": PrecisionRecallDisplay,
     "cost curve": CostCurveDisplay,
     "difference of cost": CostCurveDisplay,

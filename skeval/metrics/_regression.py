@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
@@ -117,12 +117,15 @@ def _absolute_errors(
     return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])
 
 
-def _read_forecasts(y_true: ArrayLike, y_pred: ArrayLike, n_columns: int) -> tuple[Floats, Floats]:
-    """Return true values and the columns of a forecast, such as limits or quantiles."""
+def _read_forecasts(y_true: Any, y_pred: Any, n_columns: int = 0) -> tuple[Floats, Floats]:
+    """Return true values and forecasts, or the columns of limits or quantiles."""
     true = _checks.read_column("y_true", y_true)
-    pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
+    if not n_columns:
+        pred = _checks.read_column("y_pred", y_pred)
+    else:
+        pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
     _checks.check_same_length(y_true=true, y_pred=pred)
-    if pred.shape != (len(true), n_columns):
+    if n_columns and pred.shape != (len(true), n_columns):
         raise ValueError(
             f"y_pred must have the shape (n_samples, {n_columns}), one column for each limit or "
             f"quantile, got {pred.shape}; np.column_stack joins columns."
@@ -131,25 +134,18 @@ def _read_forecasts(y_true: ArrayLike, y_pred: ArrayLike, n_columns: int) -> tup
 
 
 def _average(losses: Floats, sample_weight: ArrayLike | None) -> float:
-    if sample_weight is None:
-        return float(losses.mean())
     return float(np.average(losses, weights=_checks.scale_weights(sample_weight, len(losses))[0]))
 
 
 def find_winklers(y_true: Any, y_pred: Any, confidence_level: float = 0.95) -> Floats:
     """Return the interval score of each sample."""
-    low, high = np.asarray(y_pred, dtype=float).T
-    outside = np.maximum(low - y_true, 0) + np.maximum(y_true - high, 0)
-    return np.asarray(high - low + 2 / (1 - confidence_level) * outside)
+    tail = (1 - confidence_level) / 2
+    return 2 / tail * find_quantile_losses(y_true, y_pred, [tail, 1 - tail])
 
 
 @validate_params(CONSTRAINTS)
 def winkler_loss(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    confidence_level: float = 0.95,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_pred: Any, *, confidence_level: float = 0.95, sample_weight: Any = None
 ) -> float:
     r"""Return the mean interval score of prediction intervals, also called Winkler score.
 
@@ -224,9 +220,7 @@ def find_covered(y_true: Any, y_pred: Any) -> Floats:
 
 
 @validate_params(CONSTRAINTS)
-def interval_coverage(
-    y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
-) -> float:
+def interval_coverage(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
     """Return the fraction of prediction intervals, of shape (n_samples, 2), that cover the value.
 
     Limits belong to the interval. The result lies in [0, 1] and should be the nominal coverage.
@@ -235,19 +229,65 @@ def interval_coverage(
     return _average(find_covered(true, pred), sample_weight)
 
 
+def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Floats:
+    """Return whether each prediction set covers the true class, as 0 or 1, or its "size"."""
+    true = _checks.check_y("y_true", y_true)
+    sets = np.asarray(y_pred, dtype=object if isinstance(y_pred, list | tuple) else None)
+    _checks.check_same_length(y_true=true, y_pred=sets)
+    if sets.ndim == 1 and all(isinstance(each, Set) for each in sets):
+        _checks.check_comparable(true, "y_pred", np.array([*set().union(*sets)]), of_part=True)
+        rows = zip(true, sets, strict=True)
+        return np.array([len(each) if of == "size" else own in each for own, each in rows], float)
+    # a column for each class
+    if sets.ndim != 2 or sets.dtype != bool:
+        raise ValueError(
+            "y_pred must be a list of sets of classes, such as [{'a'}, {'a', 'b'}], or a boolean "
+            f"array with a column for each class, got {type(y_pred).__name__} of the shape "
+            f"{sets.shape} and type {sets.dtype}."
+        )
+    classes = np.unique(true) if labels is None else np.asarray(labels)
+    if len(classes) != sets.shape[1] or not np.isin(true, classes).all():
+        source = " from y_true" if labels is None else ""
+        raise ValueError(
+            f"labels must name the class of each of the {sets.shape[1]} columns of y_pred, got "
+            f"{classes.tolist()}{source}."
+        )
+    covers = sets & (true[:, None] == classes)
+    return (sets.sum if of == "size" else covers.any)(axis=1).astype(float)
+
+
+@validate_params(CONSTRAINTS)
+def set_coverage(
+    y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
+) -> float:
+    """Return the fraction of prediction sets that contain the true class, in [0, 1].
+
+    `y_pred` is a list of sets of classes, or a boolean matrix with a column for each of `labels`,
+    by default the sorted classes of `y_true`. The result should be the nominal coverage.
+    """
+    return _average(measure_sets("coverage", y_true, y_pred, labels), sample_weight)
+
+
+@validate_params(CONSTRAINTS)
+def mean_set_size(
+    y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
+) -> float:
+    """Return the mean number of classes in a prediction set; smaller is better at equal coverage.
+
+    Arguments are those of `set_coverage`.
+    """
+    return _average(measure_sets("size", y_true, y_pred, labels), sample_weight)
+
+
 def find_quantile_losses(y_true: Any, y_pred: Any, quantiles: Any) -> Floats:
     """Return the mean pinball loss of the quantiles of each sample."""
     residual, level = np.asarray(y_true)[:, None] - y_pred, np.asarray(quantiles, dtype=float)
     return np.asarray(np.maximum(level * residual, (level - 1) * residual).mean(axis=1))
 
 
-@validate_params(CONSTRAINTS | {"quantiles": ["array-like"]})
+@validate_params(CONSTRAINTS)
 def mean_quantile_loss(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    quantiles: ArrayLike,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_pred: Any, *, quantiles: Any, sample_weight: Any = None
 ) -> float:
     """Return the mean pinball loss over several quantiles, columns of `y_pred`; 0 is best.
 
@@ -276,8 +316,7 @@ def smape(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | No
     A term with both values 0 is 0. With one value 0 it is 2, whatever the other
     (Hyndman and Koehler 2006, https://doi.org/10.1016/j.ijforecast.2006.03.001).
     """
-    true, pred = _checks.read_column("y_true", y_true), _checks.read_column("y_pred", y_pred)
-    _checks.check_same_length(y_true=true, y_pred=pred)
+    true, pred = _read_forecasts(y_true, y_pred)
     return _average(find_symmetric_percentages(true, pred), sample_weight)
 
 
@@ -294,17 +333,9 @@ def find_scaled_errors(y_true: Any, y_pred: Any, y_train: Any, season: int = 1) 
     return np.asarray(np.abs(y_true - y_pred) / naive)
 
 
-@validate_params(
-    CONSTRAINTS
-    | {"y_train": ["array-like"], "season": [Interval(Integral, 1, None, closed="left")]}
-)
+@validate_params(CONSTRAINTS | {"season": [Interval(Integral, 1, None, closed="left")]})
 def mase(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    *,
-    y_train: ArrayLike,
-    season: int = 1,
-    sample_weight: ArrayLike | None = None,
+    y_true: Any, y_pred: Any, *, y_train: Any, season: int = 1, sample_weight: Any = None
 ) -> float:
     r"""Return the mean absolute scaled error; 0 is best, and 1 the error of the naive forecast.
 
@@ -315,8 +346,7 @@ def mase(
     forecast is the value one season before (Hyndman and Koehler 2006,
     https://doi.org/10.1016/j.ijforecast.2006.03.001). Zeros are no problem.
     """
-    true, pred = _checks.read_column("y_true", y_true), _checks.read_column("y_pred", y_pred)
-    _checks.check_same_length(y_true=true, y_pred=pred)
+    true, pred = _read_forecasts(y_true, y_pred)
     past = _checks.read_column("y_train", y_train)
     return _average(find_scaled_errors(true, pred, past, season), sample_weight)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -190,7 +191,8 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
         return scorer
     if row.required and metric_kwargs.keys().isdisjoint(row.required):
         needed, got = " or ".join(row.required), list(metric_kwargs)
-        raise ValueError(f"scoring={scoring!r} needs the argument {needed}, got {got}.")
+        call = f"get_scorer({scoring!r}, {row.required[0]}=...)"
+        raise ValueError(f"scoring={scoring!r} needs the argument {needed}, got {got}. Use {call}.")
     if row.response == PARTITION:
         return make_clustering_scorer(
             row.function, greater_is_better=row.greater_is_better, **metric_kwargs
@@ -313,11 +315,12 @@ ABBREVIATIONS = {
     "fscore": "f1 macro_fbeta", "f_measure": "f1 macro_fbeta class_f_measure",
     "macro_f1": "macro_fbeta f1_macro", "micro_f1": "micro_fbeta f1_micro",
     "g_mean": "geometric_mean", "gmean": "geometric_mean", "winkler": "neg_winkler_loss",
-    "winkler_score": "neg_winkler_loss", "coverage": "interval_coverage",
-    "interval_score": "neg_winkler_loss",
-    "lift": "lift_at_k", "lift_score": "lift_at_k", "cumulative_gains": "recall_at_k",
-    "gains": "recall_at_k", "ks": "ks_statistic", "kolmogorov_smirnov": "ks_statistic",
+    "coverage": "interval_coverage set_coverage", "picp": "interval_coverage",
+    "interval_score": "neg_winkler_loss", "set": "set_coverage neg_mean_set_size",
+    "lift": "lift_at_k", "ks": "ks_statistic", "kolmogorov": "ks_statistic",
     "youden": "ks_statistic", "top_k_precision": "precision_at_k",
+    "mape": "neg_mean_absolute_percentage_error", "symmetric": "neg_smape", "scaled": "neg_mase",
+    "pinball": "neg_mean_quantile_loss", "crps": "neg_mean_quantile_loss",
     "rank_loss": "neg_ranking_loss", "bep": "break_even_point", "fmi": "fowlkes_mallows_score",
     "ari": "adjusted_rand_score", "ri": "rand_score", "jc": "pair_jaccard",
     "nmi": "normalized_mutual_info_score", "ami": "adjusted_mutual_info_score",
@@ -332,20 +335,36 @@ ABBREVIATIONS = {
 """Common abbreviations of metrics, with their scorers, the definition of textbooks first."""
 
 
+DISPARITY = "metric_interval(..., by=groups).largest_difference is the disparity of subgroups"
+PARTIAL_AREA = "functools.partial(roc_auc_score, max_fpr=0.1) is a partial area, with an interval"
+BENEFIT = "skeval.metrics.net_benefit returns its curve"
+NO_SCORERS = {
+    "predictive_power": "skeval.cluster.predictive_power(clusterer, X) fits the clusterer itself",
+    "parity": DISPARITY, "odds": DISPARITY, "fair": DISPARITY, "disparit": DISPARITY,
+    "partial": PARTIAL_AREA, "pauc": PARTIAL_AREA, "max_fpr": PARTIAL_AREA,
+    "net_benefit": BENEFIT, "decision_curve": BENEFIT,
+    "gain": "'recall_at_k', or its chart by RocCurveDisplay.from_predictions(..., kind='gains')",
+}  # fmt: skip
+"""Parts of names of what is no scorer, and where it is."""
+
+
 def _suggest_name(name: str) -> str:
     """Return suggestions for an unknown name, as the end of a sentence.
 
-    Suggestions cover names of metrics ("dunn_score"), a missing "neg_" ("davies_bouldin") and
-    misspellings.
+    Suggestions cover names of metrics ("dunn_score"), a missing "neg_" ("davies_bouldin"), words of
+    a name ("lift_curve") and misspellings.
     """
     names = [*SCORERS, *sklearn.metrics.get_scorer_names()]
-    name = name.lower().replace("-", "_").replace(" ", "_")
-    if name == "predictive_power":
-        return "; skeval.cluster.predictive_power(clusterer, X) fits the clusterer itself."
+    name = re.sub(r"\W", "_", name.lower())
     if name in ABBREVIATIONS:
         return f"; did you mean {' or '.join(map(repr, ABBREVIATIONS[name].split()))}?"
+    for part, text in NO_SCORERS.items():
+        if part in name:
+            return f"; {text}."
     bare = name.removeprefix("neg_").removesuffix("_score")
     near = sorted(candidate for candidate in names if bare and bare in candidate)
+    words = (ABBREVIATIONS.get(key, "") for key in (bare, *bare.split("_")))
+    near = near or " ".join(words).split()
     near += [match for match in get_close_matches(name, names, cutoff=0.75) if match not in near]
     if not near and bare in BY_NAME:
         return f"; skeval.metrics.make_clustering_scorer({bare!r}) makes it."

@@ -25,6 +25,7 @@ from skeval._inference.areas import (
     Ranking,
     Term,
     align_scores,
+    count_effective,
     find_area,
     mean_precision,
     partial_area,
@@ -66,6 +67,9 @@ from skeval.metrics._regression import (
     interval_coverage,
     mase,
     mean_quantile_loss,
+    mean_set_size,
+    measure_sets,
+    set_coverage,
     smape,
     winkler_loss,
 )
@@ -82,6 +86,8 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
+REGIONS = interval_coverage, winkler_loss, mean_quantile_loss, set_coverage, mean_set_size
+"""Metrics of intervals, quantiles and sets, which are no predictions of `y_true`."""
 EXPLAINED_VARIANCES = sk.r2_score, sk.explained_variance_score
 """Metrics that make no sense of classes, not even of ordered ones."""
 CLASSES = frozenset({"binary", "multiclass"})
@@ -411,16 +417,10 @@ COST_ARGUMENTS = frozenset(
 )
 
 
-def use_hits(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the counts of wrong and right predictions with the accuracy."""
+def use_hits(table: ConfusionTable, *_: Any, hit: float = 1.0) -> ConfusionTable:
+    """Return the counts of wrong and right predictions with the accuracy, or the error rate."""
     right = np.eye(len(table.counts), dtype=np.intp)
-    return table.merge(right, partial(tables.mean_cost, costs=np.array([0.0, 1.0])))
-
-
-def use_errors(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the counts of wrong and right predictions with the error rate."""
-    right = np.eye(len(table.counts), dtype=np.intp)
-    return table.merge(right, partial(tables.mean_cost, costs=np.array([1.0, 0.0])))
+    return table.merge(right, partial(tables.mean_cost, costs=np.array([1 - hit, hit])))
 
 
 def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
@@ -443,9 +443,9 @@ def use_kappa(table: ConfusionTable, _: Array, arguments: Arguments) -> Confusio
     return table._replace(metric=partial(tables.kappa, disagreement=disagreement))
 
 
-def use_phi(table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the table with Matthews' correlation."""
-    return table._replace(metric=tables.phi)
+def use_metric(metric: ValueAndGradient, table: ConfusionTable, *_: Any) -> ConfusionTable:
+    """Return the table with a metric of the fractions of its cells."""
+    return table._replace(metric=metric)
 
 
 def find_costs(y_true: Array, y_pred: Array, *, labels: Any = None, **costs: Any) -> Floats:
@@ -500,6 +500,15 @@ def explain_undefined(metric: Callable[..., Any], y_true: Any, y_pred: Any) -> s
         return ""
     texts = {"y_true": "y_true contains", "y_pred": "y_pred contains", "all": "both contain"}
     return f"{texts[row.counted]} no sample of class {positive!r}"
+
+
+def fix_labels(metric: Callable[..., Any], y_true: Any, sets: Any) -> Callable[..., Any]:
+    """Return a metric that names the columns of prediction sets for parts of the samples, too."""
+    function, arguments = unwrap(metric)
+    named = "labels" in arguments or getattr(sets, "ndim", 1) < 2
+    if named or function not in (set_coverage, mean_set_size):
+        return metric
+    return partial(metric, labels=np.unique(y_true).tolist())
 
 
 def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool = False) -> Forms:
@@ -718,12 +727,6 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
     return Ranking(value, spread.error, sizes, degrees, influence), values
 
 
-def count_effective(chosen: NDArray[np.bool_], weight: Floats, group: Codes | None) -> float:
-    """Return the effective number of the chosen samples, at most that of their groups."""
-    size = intervals.size_from_weights(weight[chosen])
-    return size if group is None else min(size, intervals.count_groups(group[chosen]))
-
-
 def close_area(result: Ranking, sample: Sample, values: Sequence[float] = ()) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
@@ -883,8 +886,7 @@ def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     # number of samples of a proportion with this standard error
     groups = sample.groups
     size = float(len(values) if groups is None else intervals.count_groups(groups))
-    if error > 0:
-        size = max(1.0, mean * (1 - mean) / error**2)
+    size = intervals.size_from_variance(mean * (1 - mean) * (error > 0), error, np.inf, size)
     limits = partial(intervals.wilson_interval, mean * size, size, degrees_of_freedom=degrees)
     return mean, {"score": (limits, error)}
 
@@ -916,39 +918,13 @@ def limit_explained(
 
 
 def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
-    """Return Wilson's interval of precision, recall or lift at k, with the variance of influences.
-
-    The variance increases by that which one more positive and negative add to the precision,
-    because samples that happen to be of one class have no variance.
-    """
+    """Return Wilson's interval of precision, recall or lift at k."""
     if sample.folds is not None:
         return np.nan, {}
-    checked = check_curve_sample(
-        *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups, one_class=True
-    )
-    top = find_top(checked.positive, checked.score, checked.weight, arguments.get("k", 0.1))
-    of = "precision" if row.function is precision_at_k else "recall"
-    # effective numbers of all samples, of those inside, and of those that the rate refers to
-    everyone = np.ones(len(checked.score), dtype=bool)
-    n = count_effective(everyone, checked.weight, sample.groups)
-    moved = top.find_influence(checked.positive, checked.weight, n, of)
-    _, error, degrees = sample.average(moved)
-    n_top = max(1.0, top.k * n)
-    rate = (top.precision * n_top + 1) / (n_top + 2)
-    more = (rate * (1 - rate) - top.precision * (1 - top.precision)) / n_top
-    value, size = top.precision, n_top
-    if of == "recall":
-        value, more = top.recall, more * (top.k / top.prevalence) ** 2
-        size = count_effective(checked.positive, checked.weight, sample.groups)
-    # number of samples of a proportion with this standard error
-    error = float(np.sqrt(error**2 + max(0.0, more)))
-    size = max(1.0, value * (1 - value) / error**2) if 0 < value < 1 else size
-    limits: Callable[[float], Limits] = partial(
-        intervals.wilson_interval, value * size, size, degrees_of_freedom=degrees
-    )
-    if row.function is lift_at_k:
-        value, error = value / top.k, error / top.k
-        limits = partial(intervals.stretch, 0.0, 1 / top.k, limits)
+    data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
+    checked = check_curve_sample(*data, one_class=True)
+    top = find_top(*checked.arrays, arguments.get("k", 0.1), checked.group)
+    value, error, limits = top.close(row.name.removesuffix("_at_k"))
     return value, {"score": (limits, error)}
 
 
@@ -958,11 +934,11 @@ def use_separation(row: Metric, arguments: Arguments, sample: Sample) -> Measure
         return np.nan, {}
     data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
     checked = check_curve_sample(*data)
-    found = find_separation(checked.positive, checked.score, checked.weight)
+    rates = find_separation(*checked.arrays)
     # standard error of a difference of rates at one threshold
-    rates = np.array(found[1:])
-    error = float(np.sqrt(np.sum(rates * (1 - rates) / checked.sizes)))
-    return found.value, {"score": (partial(ks_limits, found, checked.sizes), error)}
+    sizes = np.array(checked.sizes)
+    error = float(np.sqrt(np.sum(rates * (1 - rates) / sizes)))
+    return float(rates[0] - rates[1]), {"score": (partial(ks_limits, rates, sizes), error)}
 
 
 def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
@@ -1130,10 +1106,7 @@ def divide(over: np.ndarray, under: np.ndarray) -> np.ndarray:
 
 def accuracy(predictions: BatchPredictions) -> np.ndarray:
     """Return the fraction of correct predictions."""
-    return (
-        predictions.sums((predictions.true == predictions.predicted).astype(np.intp))
-        / predictions.sizes
-    )
+    return predictions.sums(1 * (predictions.true == predictions.predicted)) / predictions.sizes
 
 
 def balanced_accuracy(predictions: BatchPredictions) -> np.ndarray:
@@ -1276,8 +1249,8 @@ OF_SEPARATION = Form(("score",), use_separation)
 OF_EXPLAINED = Form(("log",), use_explained)
 
 ERRORS: dict[str, Any] = {
-    "greater_is_better": False, "interval": (PROPORTION, OF_TABLE), "from_table": use_errors,
-    "loss": "zero_one",
+    "greater_is_better": False, "interval": (PROPORTION, OF_TABLE), "loss": "zero_one",
+    "from_table": partial(use_hits, hit=0.0),
 }  # fmt: skip
 F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": SKLEARN_F}
 MEAN_F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": OUR_F}
@@ -1300,12 +1273,6 @@ def find_percentages(y_true: Array, y_pred: Array) -> Floats:
     """Return the absolute error of each sample, relative to the true value."""
     smallest = np.finfo(float).eps
     return np.asarray(np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), smallest))
-
-
-def find_pinballs(y_true: Array, y_pred: Array, alpha: float = 0.5) -> Floats:
-    """Return the pinball loss of each sample."""
-    residual = y_true - y_pred
-    return np.maximum(alpha * residual, (alpha - 1) * residual)
 
 
 def score_rows(
@@ -1340,9 +1307,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.f1_score, **F, from_table=Averaged("f"),
-        batch={
-            "": f1, "binary": f1, "macro": f1_macro, "micro": accuracy
-        },
+        batch={"": f1, "binary": f1, "macro": f1_macro, "micro": accuracy},
         reported=(
             Reported("f1_macro", "macro F1", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
@@ -1353,7 +1318,8 @@ METRICS: tuple[Metric, ...] = (
         **F | {"keywords": SKLEARN_F | {"beta"}},
     ),
     Metric(
-        sk.matthews_corrcoef, **CORRELATION, from_table=use_phi, batch={"": matthews},
+        sk.matthews_corrcoef, **CORRELATION, from_table=partial(use_metric, tables.phi),
+        batch={"": matthews},
         reported=(Reported("matthews_corrcoef", "Matthews correlation"),),
     ),
     Metric(
@@ -1363,7 +1329,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(sk.jaccard_score, **F | {"interval": (OF_TABLE,)}, from_table=Averaged("jaccard")),
     Metric(
         _classification.geometric_mean_score, interval=(OF_TABLE,),
-        from_table=lambda table, *_: table._replace(metric=tables.geometric_mean),
+        from_table=partial(use_metric, tables.geometric_mean),
     ),
     Metric(_classification.sensitivity_score, side=True, **OF_RECALL),
     Metric(_classification.specificity_score, side=False, **OF_RECALL),
@@ -1372,12 +1338,8 @@ METRICS: tuple[Metric, ...] = (
     Metric(_classification.error_rate, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
     Metric(sk.zero_one_loss, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
     Metric(sk.hamming_loss, **ERRORS),
-    Metric(
-        _classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")
-    ),
-    Metric(
-        _classification.micro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "micro")
-    ),
+    Metric(_classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")),
+    Metric(_classification.micro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "micro")),
     Metric(
         _classification.weighted_fbeta_score, from_table=Averaged("f_of_means", "class_weight"),
         **MEAN_F | {"keywords": OUR_F | {"class_weight"}},
@@ -1426,9 +1388,7 @@ METRICS: tuple[Metric, ...] = (
         )
         for function in (precision_at_k, recall_at_k, lift_at_k)
     ),
-    Metric(
-        ks_statistic, **RANKING, interval=(OF_SEPARATION,), keywords=frozenset({"pos_label"})
-    ),
+    Metric(ks_statistic, **RANKING, interval=(OF_SEPARATION,), keywords=frozenset({"pos_label"})),
     Metric(break_even_point, response=SCORES),
     Metric(expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
     # mean over the rows of several labels, or of the documents of each query
@@ -1460,26 +1420,33 @@ METRICS: tuple[Metric, ...] = (
         batch={"": absolute_error},
         reported=(Reported("mean_absolute_error", "mean absolute error"),),
     ),
-    Metric(
-        sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": squared_error}
-    ),
+    Metric(sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": squared_error}),
     Metric(sk.mean_absolute_percentage_error, **MEAN_LOSS, per_sample=find_percentages),
     Metric(
         sk.mean_squared_log_error, **MEAN_LOSS,
         per_sample=lambda y_true, y_pred: (np.log1p(y_true) - np.log1p(y_pred)) ** 2,
     ),
     Metric(
-        sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}), per_sample=find_pinballs
+        sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}),
+        per_sample=lambda y, pred, alpha=0.5: find_quantile_losses(y, pred[:, None], [alpha]),
     ),
     Metric(smape, **MEAN_LOSS | {"range": (0.0, 2.0)}, per_sample=find_symmetric_percentages),
     Metric(
         mase, **MEAN_LOSS, required=("y_train",), keywords=frozenset({"y_train", "season"}),
         per_sample=find_scaled_errors,
     ),
-    # prediction intervals and quantiles
+    # prediction intervals, sets and quantiles
     Metric(
         interval_coverage, targets=CLASSES | {"continuous"}, interval=(PROPORTION, OF_SHARE),
         per_sample=find_covered,
+    ),
+    Metric(
+        set_coverage, interval=(PROPORTION, OF_SHARE), keywords=frozenset({"labels"}),
+        per_sample=partial(measure_sets, "coverage"),
+    ),
+    Metric(
+        mean_set_size, **MEAN_LOSS | {"targets": CLASSES}, keywords=frozenset({"labels"}),
+        per_sample=partial(measure_sets, "size"),
     ),
     Metric(
         winkler_loss, **MEAN_LOSS, keywords=frozenset({"confidence_level"}),

@@ -33,8 +33,9 @@ from skeval._resampling.sampling_units import (
     values_or_nan,
     warn_of_undefined,
 )
-from skeval.metrics import _table, error_norm, get_scorer, get_scorer_names
-from skeval.metrics._regression import interval_coverage, mean_quantile_loss, winkler_loss
+from skeval.metrics import _table, error_norm, get_scorer
+from skeval.metrics._regression import mean_quantile_loss, winkler_loss
+from skeval.metrics._scorers import row_of_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import find_sums
 from skeval.model_selection._subgroups import (
@@ -305,6 +306,8 @@ def metric_interval(
 
     def measure(one: Metric) -> Any:
         function = find_metric(one)
+        if by is not None or units is not None:
+            function = _table.fix_labels(function, data.y_true, data.y_pred)
         check_columns(function, make_column(data.y_true), "y_pred", make_column(data.y_pred))
         if units is not None:
             return _average_metric(function, data, units, settings)
@@ -604,7 +607,7 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
     losses = None
     if function in _table.EXPLAINED_VARIANCES:
         losses = (true - pred) ** 2
-    elif row.per_sample is not None and row.of_numbers:
+    elif row.per_sample is not None and row.of_numbers and not row.greater_is_better:
         options = {key: arguments[key] for key in row.keywords & set(arguments)}
         losses = row.per_sample(true, pred, **options)
     if losses is None or losses.ndim > 1 or not losses.any():
@@ -649,8 +652,7 @@ def _describe_groups(
     """
     fields: dict[str, Any] = {"n_groups": units.n_groups}
     row = _table.find_row(_table.unwrap(metric)[0])
-    limits = sample.y_true.shape != sample.y_pred.shape  # of intervals, which are no predictions
-    if row is None or row.response != "predict" or limits:
+    if row is None or row.response != "predict" or row.function in _table.REGIONS:
         return fields
     # correlation of errors within groups
     differs = sample.y_true != sample.y_pred
@@ -761,8 +763,8 @@ def naming_cause(
     except (TypeError, ValueError) as error:
         hint, row = "", _table.find_row(_table.unwrap(metric)[0])
         few_values = pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
-        of_limits = row is not None and row.function in (winkler_loss, interval_coverage)
-        if true.ndim == 1 and pred.shape[1:] == (2,) and not of_limits:
+        of_regions = row is not None and row.function in _table.REGIONS
+        if true.ndim == 1 and pred.shape[1:] == (2,) and not of_regions:
             wanted = f"that of the second, {name}[:, 1]"
             if row is not None and row.from_table is not None:
                 wanted = f"the labels, classes[{name}.argmax(axis=1)]"
@@ -793,9 +795,9 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
             scorer = get_scorer(metric)
         except ValueError as error:
             loss = f"neg_{metric}"
-            if loss not in get_scorer_names():
-                message = str(error).replace("scoring", "metric", 1).replace("'neg_", "'")
-                raise ValueError(message) from None
+            if row_of_scorer(loss) is None:
+                text, mean, names = str(error).replace("scoring", "metric", 1).partition("did you")
+                raise ValueError(text + mean + names.replace("'neg_", "'")) from None
             return metric_of_scorer(get_scorer(loss))[0]
     if not is_plain_scorer(scorer):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters

@@ -4,9 +4,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from scipy.stats import binom, norm
-from sklearn.metrics import mean_absolute_error, mean_pinball_loss, recall_score
+from scipy.stats import binom, binomtest, norm
+from sklearn.metrics import label_ranking_loss, mean_absolute_error, mean_pinball_loss, recall_score
 
+from skeval.metrics import get_scorer
 from skeval.metrics._classification import geometric_mean_score
 from skeval.metrics._regression import (
     interval_coverage,
@@ -92,6 +93,99 @@ def test_wrong_limits():
             metric(Y, LIMITS[:, ::-1])
     with pytest.raises(ValueError, match=r"quantiles must lie between 0 and 1"):
         mean_quantile_loss(Y, LIMITS, quantiles=[0, 1])
+
+
+NAMES = np.array(["b", "c", "a"])
+CLASS = RNG.integers(0, 3, 60)
+SETS = RNG.random((60, 3)) < 0.6
+AS_SETS = [set(NAMES[row].tolist()) for row in SETS]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("set_coverage", [float(SETS[i, c]) for i, c in enumerate(CLASS)]),
+        ("mean_set_size", [float(sum(row)) for row in SETS]),
+    ],
+)
+def test_prediction_sets(name, expected):
+    """Sets of names, a matrix in any order of its columns, and a frame are the same."""
+    found = metric_interval(name, CLASS, SETS)
+    assert found.value == pytest.approx(np.mean(expected))
+    assert found.method == {"set_coverage": "wilson", "mean_set_size": "log"}[name]
+    assert found.interval.low < found.value < found.interval.high
+    assert metric_interval(name, NAMES[CLASS], AS_SETS).interval == found.interval
+    turned = get_scorer(f"neg_{name}" if "size" in name else name, labels=[2, 1, 0])
+    assert metric_interval(turned, CLASS, SETS[:, ::-1]).interval == found.interval
+    weighted, more = (
+        metric_interval(name, CLASS, SETS, sample_weight=WEIGHT).value,
+        np.repeat(np.arange(60), WEIGHT),
+    )
+    assert weighted == pytest.approx(metric_interval(name, CLASS[more], SETS[more]).value)
+    # copies in groups, as a matrix and as sets
+    copies = np.repeat(np.arange(60), 2)
+    once = metric_interval(name, CLASS, SETS, groups=np.arange(60))
+    each = metric_interval(name, NAMES[CLASS[copies]], np.array(AS_SETS)[copies], groups=copies)
+    assert [*each.interval] == pytest.approx([*once.interval], rel=0.02)
+
+
+def test_coverage_by_size_class_and_unit():
+    """Parts of the samples need not have all classes, in either form."""
+    size = SETS.sum(axis=1)
+    for part in (size.clip(1, 2), CLASS, CLASS + 3 * (size > 1)):
+        by_matrix = metric_interval("set_coverage", CLASS, SETS, by=part)
+        by_sets = metric_interval("set_coverage", NAMES[CLASS], AS_SETS, by=part)
+        expected = [SETS[part == name, CLASS[part == name]].mean() for name in by_matrix]
+        assert [found.value for found in by_matrix.values()] == pytest.approx(expected)
+        assert [found.interval for found in by_sets.values()] == [
+            found.interval for found in by_matrix.values()
+        ]
+    units = metric_interval("set_coverage", CLASS, SETS, within=CLASS)
+    assert units.value == pytest.approx(np.mean([SETS[c == CLASS, c].mean() for c in range(3)]))
+
+
+@pytest.mark.parametrize(
+    ("y", "sets", "match"),
+    [
+        (CLASS, SETS.astype(int), "boolean array .* type int"),
+        (CLASS, [["b"]] * 60, "list of sets"),
+        (CLASS, SETS[:, :2], "2 columns"),
+        (CLASS, AS_SETS, "numbers"),
+        (CLASS, AS_SETS[1:], "59"),
+    ],
+)
+def test_wrong_sets(y, sets, match):
+    with pytest.raises(ValueError, match=match):
+        metric_interval("set_coverage", y, sets)
+
+
+def test_coverage_is_no_loss_that_few_samples_dominate():
+    rare = metric_interval(
+        "interval_coverage", Y, np.where(np.arange(60)[:, None] < 2, [-9, 99], 99)
+    )
+    assert rare.value == 2 / 60
+    assert "caution" not in rare.details
+
+
+def test_errors_of_limits_do_not_ask_for_one_column():
+    """Two columns are limits here, and probabilities of two classes elsewhere."""
+    wrong = get_scorer("neg_mean_quantile_loss", quantiles=[0.1, 1.5])
+    with pytest.raises(
+        ValueError, match=r"quantiles must lie between 0 and 1, got \[0.1, 1.5\]\.$"
+    ):
+        metric_interval(wrong, Y, LIMITS)
+    with pytest.raises(ValueError, match=r"pass that of the second"):
+        metric_interval("smape", Y, LIMITS)
+
+
+def test_equal_values_of_all_samples_have_an_interval():
+    """The fraction is that of so many samples, since none varies."""
+    true, score = np.tile([1, 0, 1], (30, 1)), np.tile([0.1, 0.2, 0.3], (30, 1))
+    found = metric_interval(label_ranking_loss, true, score)
+    assert found.value == 0.5
+    assert [*found.interval] == pytest.approx(
+        [*binomtest(15, 30).proportion_ci(0.95, "wilson")], abs=0.02
+    )
 
 
 def test_few_misses_have_no_interval():

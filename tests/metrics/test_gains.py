@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import ranking
+from scipy.integrate import trapezoid
 from scipy.optimize import brentq
-from scipy.stats import binom, ks_2samp, norm
+from scipy.stats import binom, ks_2samp, norm, t
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import roc_auc_score
 
-from skeval.metrics import get_scorer, precision_at_k
+from skeval.metrics import RocCurveDisplay, get_scorer, precision_at_k, roc_curve_band
 from skeval.metrics._gains import ks_statistic, lift_at_k, recall_at_k
 from skeval.model_selection import metric_interval
 
@@ -83,12 +85,83 @@ def test_lift_is_the_recall_over_the_fraction():
     assert lift.value == pytest.approx(10 * recall.value)
 
 
+@pytest.mark.parametrize("options", ["", "sample_weight", "groups"])
+def test_the_curve_of_gains_is_the_recall_at_each_fraction(options):
+    y, score = sample()
+    given = {"": None, "sample_weight": np.arange(200) % 3 + 1, "groups": np.arange(200) // 4}
+    data = {options: given[options]} if options else {}
+    curve = roc_curve_band(y, score, kind="gains", n_points=6, confidence_level=0.8, **data)
+    for at in range(1, 5):
+        metric, level = partial(recall_at_k, k=curve.x[at]), {"confidence_level": 0.8}
+        found = metric_interval(metric, y, score, **data, **level)
+        each = [curve.y[at], curve.low[at], curve.high[at]]
+        assert each == pytest.approx([found.value, *found.interval])
+    for side in (curve.y, curve.low, curve.high):
+        assert side[[0, -1]].tolist() == [0, 1]
+    # the selected negatives are the rest, so its area follows from that of the ROC curve
+    share = np.average(y, weights=data.get("sample_weight"))
+    area = roc_auc_score(y, score, sample_weight=data.get("sample_weight"))
+    fraction, recall = curve.extra.points.T
+    assert trapezoid(recall, fraction) == pytest.approx(share / 2 + (1 - share) * area)
+    assert len(curve.thresholds) == len(fraction)
+
+
+def test_the_chart_of_gains():
+    y, score = sample()
+    display = RocCurveDisplay.from_predictions(y, score, kind="gains", name="mine")
+    np.testing.assert_array_equal(display.line_.get_xydata(), display.curve.extra.points)
+    assert display.ax_.get_xlabel() == "Fraction of samples"
+    assert display.line_.get_label() == "mine"
+    assert type(display.curve.plot()) is RocCurveDisplay
+    with pytest.raises(ValueError, match="kind"):
+        roc_curve_band(y, score, kind="lift")
+
+
 def test_a_scorer_has_the_interval_of_its_metric():
     y, score = sample()
     by_scorer = metric_interval(get_scorer("precision_at_k", k=30), y, score)
     by_function = metric_interval(partial(precision_at_k, k=30), y, score)
     assert (by_scorer.interval, by_scorer.name) == (by_function.interval, by_function.name)
     assert metric_interval("error_rate", y, score > 1).value == np.mean(y != (score > 1))
+
+
+def test_weights_do_not_take_a_perfect_selection_below_1():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        n = int(rng.integers(5, 40))
+        weight, y = rng.random(n) + 0.1, np.ones(n, dtype=int)
+        y[n // 2 :] = 0
+        data = {"y_true": y, "y_score": -np.arange(n), "sample_weight": weight}
+        assert precision_at_k(**data, k=0.2 * y @ weight / weight.sum()) == 1
+        assert recall_at_k(**data, k=y @ weight / weight.sum()) == 1
+
+
+def test_a_selection_of_one_class_has_a_standard_error():
+    """One more positive and negative would change it: (k + 1) / (k + 2) of them are positive."""
+    y, score = np.arange(100) < 30, -np.arange(100)
+    found = metric_interval(partial(precision_at_k, k=10), y, score)
+    assert found.value == 1
+    assert found.standard_error == pytest.approx(np.sqrt(11 / 12 * 1 / 12 / 10))
+
+
+@pytest.mark.parametrize("metric", AT_K[:2])
+def test_limits_are_wilsons_with_the_standard_error(metric):
+    y, score = sample(n=24)
+    found = metric_interval(partial(metric, k=0.3), y, score)
+    value, z = found.value, t.isf(0.025, 23)
+    n = value * (1 - value) / found.standard_error**2
+    for limit in found.interval:
+        assert abs(value - limit) == pytest.approx(z * np.sqrt(limit * (1 - limit) / n))
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
+def test_the_lower_limit_of_ks_is_0_unless_the_test_rejects(shift):
+    rng = np.random.default_rng(0)
+    y = np.arange(80) < 30
+    for _ in range(10):
+        found = metric_interval("ks_statistic", y, rng.normal(size=80) + shift * y)
+        rejects = found.value > np.sqrt(-np.log(0.025) / 2 * (1 / 30 + 1 / 50))
+        assert (found.interval.low > 0) == rejects
 
 
 def test_undefined_and_wrong():
@@ -103,8 +176,8 @@ def test_undefined_and_wrong():
 
 def truths(share, shift, k):
     """Return the four metrics of normal scores."""
-    t = brentq(lambda t: share * norm.sf(t - shift) + (1 - share) * norm.sf(t) - k, -9, 9)
-    recall = norm.sf(t - shift)
+    cut = brentq(lambda c: share * norm.sf(c - shift) + (1 - share) * norm.sf(c) - k, -9, 9)
+    recall = norm.sf(cut - shift)
     return {
         precision_at_k: recall * share / k,
         recall_at_k: recall,

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from sklearn.base import BaseEstimator, ClusterMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris, make_blobs, make_classification
@@ -17,6 +17,7 @@ from sklearn.metrics import davies_bouldin_score, make_scorer, roc_auc_score, si
 from sklearn.metrics import get_scorer as sklearn_get_scorer
 from sklearn.metrics import get_scorer_names as sklearn_scorer_names
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -25,6 +26,7 @@ from skeval import model_selection
 from skeval.cluster import compare_clusterings
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._scorers import ABBREVIATIONS, SCORERS
+from skeval.model_selection import metric_interval
 
 
 class Parrot(BaseEstimator):
@@ -53,6 +55,21 @@ class Limits(RegressorMixin, BaseEstimator):
 
     def predict(self, X):
         return np.full((len(X), 2), self.mean_) + [-self.width, self.width]
+
+
+class Sets(ClassifierMixin, BaseEstimator):
+    """Predicts the set of the classes whose probability exceeds a level."""
+
+    def __init__(self, level=0.5):
+        self.level = level
+
+    def fit(self, X, y):
+        self.model_ = GaussianNB().fit(X, y)
+        self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X):
+        return self.model_.predict_proba(X) > self.level
 
 
 def numbers():
@@ -120,6 +137,10 @@ CASES = {
             ("neg_winkler_loss", {"confidence_level": 0.9}, [9.0, 1.0]),
             ("neg_mean_quantile_loss", {"quantiles": [0.05, 0.95]}, [9.0, 1.0]),
         )
+    },
+    **{
+        name: ({"labels": ["set", "ver", "vir"]}, Sets(), {"level": levels}, classes)
+        for name, levels in (("set_coverage", [0.9, 0.01]), ("neg_mean_set_size", [0.01, 0.9]))
     },
     "weighted_fbeta": ({}, LogisticRegression(max_iter=500), C, classes),
     "class_f_measure": ({"beta": 2.0}, KMEANS, SPLIT, blobs),
@@ -239,6 +260,14 @@ def test_bad_names():
         ("macro-F1", "'macro_fbeta' or 'f1_macro'"),
         ("linf", "'neg_error_norm' or 'neg_max_error'"),
         ("rank_loss", "'neg_ranking_loss'"),
+        ("lift_curve", "'lift_at_k'"),
+        ("kolmogorov_smirnov", "'ks_statistic'"),
+        ("mean_absolute_scaled_error", "'neg_mase'"),
+        ("symmetric_mape", "'neg_smape'"),
+        ("mape", "'neg_mean_absolute_percentage_error'"),
+        ("winkler_interval_score", "'neg_winkler_loss'"),
+        ("classification_coverage_score", "'interval_coverage' or 'set_coverage'"),
+        ("prediction_set_size", "'set_coverage' or 'neg_mean_set_size'"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
@@ -247,9 +276,33 @@ def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
 
 
 def test_suggestions_are_scorers():
-    assert set(" ".join(ABBREVIATIONS.values()).split()) <= set(get_scorer_names())
-    with pytest.raises(ValueError, match=r"skeval\.cluster\.predictive_power\(clusterer, X\)"):
-        get_scorer("predictive_power")
+    known = {*get_scorer_names(), *SCORERS}
+    assert set(" ".join(ABBREVIATIONS.values()).split()) <= known
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("predictive_power", r"skeval\.cluster\.predictive_power\(clusterer, X\)"),
+        ("equalized_odds_difference", "largest_difference"),
+        ("partial_auc", "max_fpr"),
+        ("gains_chart", "kind='gains'"),
+        ("decision_curve", r"skeval\.metrics\.net_benefit"),
+    ],
+)
+def test_what_is_no_scorer_has_another_place(name, place):
+    with pytest.raises(ValueError, match=place):
+        get_scorer(name)
+    with pytest.raises(ValueError, match=place):
+        metric_interval(name, [0, 1], [0, 1])
+
+
+def test_a_name_that_needs_an_argument_says_so():
+    for name in ("mase", "neg_mase"):
+        with pytest.raises(ValueError, match=r"needs the argument y_train.*get_scorer\('neg_mase'"):
+            metric_interval(name, [1.0, 2.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="did you mean 'mase'"):
+        metric_interval("scaled", [1.0, 2.0], [1.0, 2.0])
 
 
 class OnlyLabels(ClusterMixin, BaseEstimator):

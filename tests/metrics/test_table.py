@@ -1,6 +1,8 @@
 """What the rows of the table say of the metrics holds of their numbers."""
 
+import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,12 +31,6 @@ SCORE = CALLED + RNG.normal(size=60)
 LABELS = RNG.integers(0, 2, (60, 3))
 LABEL_SCORE = LABELS + RNG.normal(size=(60, 3))
 NEEDED = {"cost_matrix": 1 - np.eye(2), "beta": 2.0}
-BY_NAME_ONLY = {"ks_statistic", "lift_at_k", "recall_at_k", "geometric_mean_score", "smape"} | {
-    "mase",
-    "interval_coverage",
-    "mean_quantile_loss",
-    "winkler_loss",
-}
 WITH_INTERVAL = [row for row in METRICS if row.interval]
 
 
@@ -48,6 +44,8 @@ def sample(row):
         return (LABELS, LABEL_SCORE), {}
     if row.response == "predict_proba":
         return (CLASS, 1 / (1 + np.exp(-SCORE))), {}
+    if "set" in name(row):
+        return (CLASS, LABEL_SCORE[:, :2] > 0.3), {}
     if name(row) in ("interval_coverage", "mean_quantile_loss", "winkler_loss"):
         needed = {"quantiles": [0.4, 0.6]} if "quantiles" in row.required else {}
         return (NUMBER, np.column_stack([0.8 * GUESS, 1.1 * GUESS])), needed
@@ -136,10 +134,20 @@ def test_every_metric_has_one_row_and_ours_are_scorers():
     functions = [row.function for row in METRICS]
     assert len(set(functions)) == len(functions)
     ours = [row for row in METRICS if row.function.__module__.startswith("skeval")]
-    assert {row.function.__name__ for row in ours} - BY_NAME_ONLY <= set(metrics.__all__)
     assert all(row in SCORERS.values() for row in ours)
     assert find_row(print) is None
     assert find_row([]) is None
+
+
+def test_every_metric_is_public_or_in_the_table_of_names():
+    """A number that `metric_interval` gives by name needs no function of its own."""
+    page = Path(__file__).parents[2] / "doc" / "api" / "metrics.rst"
+    if not page.exists():
+        pytest.skip("doc/ is not beside the tests")
+    named = set(re.findall(r'^"(\w+)"', page.read_text(), re.MULTILINE))
+    ours = {key for key, row in SCORERS.items() if row in METRICS}
+    public = {key for key in ours if SCORERS[key].function.__name__ in metrics.__all__}
+    assert ours - public == named
 
 
 def test_a_report_shows_what_rows_report():

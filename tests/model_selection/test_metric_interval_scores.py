@@ -21,7 +21,13 @@ from statsmodels.stats.proportion import confint_proportions_2indep
 from skeval._inference.intervals import area_interval
 from skeval._inference.tables import FScore, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import cost_sensitive_error, error_rate, macro_fbeta_score, micro_fbeta_score
-from skeval.metrics._regression import interval_coverage, smape, winkler_loss
+from skeval.metrics._regression import (
+    interval_coverage,
+    mean_set_size,
+    set_coverage,
+    smape,
+    winkler_loss,
+)
 from skeval.metrics._table import METRICS, ROWS, ROWS_OF_LABELS
 from skeval.model_selection import metric_interval, score_interval
 
@@ -407,6 +413,10 @@ CASES = [
     (winkler_loss, numbers()[0], np.outer(numbers()[1], [0.9, 1.2])),
     (winkler_loss, numbers()[0], np.outer(numbers()[1], [0.8, 1.1])),
     (interval_coverage, numbers()[0], np.outer(numbers()[1], [0.9, 1.2])),
+    *(
+        (metric, probabilities()[0], probabilities()[1] > 0.4)
+        for metric in (set_coverage, mean_set_size)
+    ),
 ]
 
 
