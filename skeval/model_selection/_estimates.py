@@ -481,7 +481,7 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
 
     def draw(fit: int) -> PlanBlock:
         tested = (unit == fit)[None]
-        return PlanBlock((~tested).astype(np.intp), tested)
+        return PlanBlock((~tested).astype(np.int8), tested)
 
     return ResamplingPlan(n, n_units, draw)
 
@@ -501,10 +501,10 @@ def average_folds(
     sums, tests = np.zeros(n), np.zeros(n)
     errors, n_failed = [], 0
     for block, output in runner.fits(plan):
-        losses = inputs.loss.of_output(inputs.target, block, output)
-        sums += np.nansum(losses, axis=0)
-        tests += np.sum(~np.isnan(losses), axis=0)
-        errors.append(intervals.row_means(losses, weights))
+        losses, rows = inputs.loss.of_predictions(inputs.target, block, output), output.rows
+        sums += np.bincount(rows, losses, minlength=n)
+        tests += np.bincount(rows, minlength=n)
+        errors.append(means_of_fits(losses, output, weights))
         n_failed += int(output.failed.sum())
     # units of the losses: blocks of time, groups or samples
     of_folds, tested = np.concatenate(errors), tests > 0
@@ -555,6 +555,17 @@ def average_folds(
     )
     fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
     return estimate_error(inputs, error, spread.error, of_folds, widest=wider, **fields)
+
+
+def means_of_fits(
+    losses: np.ndarray, output: FitOutput, weights: np.ndarray | None
+) -> np.ndarray:
+    """Return the (weighted) mean loss of the predictions of each fit, nan if there are none."""
+    fit, n_fits = np.repeat(np.arange(len(output)), output.sizes), len(output)
+    counted = np.ones(len(losses)) if weights is None else weights[output.rows]
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(fit, counted * losses, n_fits) / np.bincount(fit, counted, n_fits)
+    return np.asarray(means)
 
 
 N_RESAMPLES = 1000
