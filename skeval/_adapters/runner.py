@@ -358,7 +358,9 @@ class FitWorker:
         """
         parts = [self.estimator, *self.estimator.get_params().values()]
         for part in parts:
-            plain = getattr(type(part), "__sklearn_clone__", None) is BaseEstimator.__sklearn_clone__
+            plain = (
+                getattr(type(part), "__sklearn_clone__", None) is BaseEstimator.__sklearn_clone__
+            )
             if hasattr(part, "get_params") and (not plain or hasattr(part, "_skl_callbacks")):
                 return False
         try:

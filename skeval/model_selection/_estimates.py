@@ -557,9 +557,7 @@ def average_folds(
     return estimate_error(inputs, error, spread.error, of_folds, widest=wider, **fields)
 
 
-def means_of_fits(
-    losses: np.ndarray, output: FitOutput, weights: np.ndarray | None
-) -> np.ndarray:
+def means_of_fits(losses: np.ndarray, output: FitOutput, weights: np.ndarray | None) -> np.ndarray:
     """Return the (weighted) mean loss of the predictions of each fit, nan if there are none."""
     fit, n_fits = np.repeat(np.arange(len(output)), output.sizes), len(output)
     counted = np.ones(len(losses)) if weights is None else weights[output.rows]
