@@ -41,18 +41,15 @@ from skeval import model_selection
 MIN_RATIO = 0.95
 RESULTS = Path(__file__).parent / "results" / "natural.csv"
 SHAPES = ("150x4", "500x20", "100x500")
+N_FOLDS = 10
 SECONDS = 0.3
 """Processor time after which a loop is run in part."""
 
-REPEATS = {
-    "cross_val_error": 1,
-    "error_interval": 5,
-    "score_interval": 5,
-    "evaluate": 5,
-    "permutation_test": 51,
-    "bootstrap_error": 51,
-}
-"""Number of passes over the folds, or of resamples and one fit to all samples."""
+REPEATS = {"cross_val_error": 1, "permutation_test": 51, "bootstrap_error": 51}
+"""Number of passes over the folds, or of resamples and one fit to all samples.
+
+The other calls choose their number of repeats, and the loop makes as many.
+"""
 
 DEFAULTS = {"permutation_test": ", n_permutations=50", "bootstrap_error": ", n_resamples=50"}
 METRICS = [
@@ -197,7 +194,7 @@ def loop(call: Call, names: dict[str, Any]) -> Iterator[None]:
     estimator, (X, y) = eval(call.estimator, names), eval(call.data, names)
     options = eval(f"dict({call.options.removeprefix(', ')})", names)
     rng, folds = np.random.default_rng(0), StratifiedKFold if len(set(y)) < len(y) / 2 else KFold
-    options.setdefault("cv", folds(10, shuffle=True))
+    options.setdefault("cv", folds(N_FOLDS, shuffle=True))
     if call.function == "evaluate":
         options["scoring"] = METRICS
     while True:
@@ -221,9 +218,15 @@ def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
 def time_pair(call: Call, names: dict[str, Any]) -> tuple[float, float]:
     """Return the processor time of the call and of the whole loop."""
     mine, result = cpu(lambda: eval(call.text, names))
-    steps, n_steps, n_done, spent = loop(call, names), REPEATS[call.function], 0, 0.0
-    if call.function == "evaluate" and result.permutation is not None:
-        n_steps += len(result.permutation.null_distribution)
+    steps, n_done, spent = loop(call, names), 0, 0.0
+    if call.function in REPEATS:
+        n_steps = REPEATS[call.function]
+    elif call.function == "evaluate":
+        n_steps = result.estimates["cross_validation"].extra.n_fits // N_FOLDS
+        if result.permutation is not None:
+            n_steps += len(result.permutation.null_distribution)
+    else:
+        n_steps = result.extra.n_fits // N_FOLDS
     while n_done < n_steps and spent < SECONDS:
         spent, n_done = spent + cpu(lambda: next(steps))[0], n_done + 1
     return mine, spent * n_steps / n_done
@@ -280,7 +283,7 @@ def main() -> None:
     ratios = sorted(float(rows[shape, call.text]["ratio"]) for shape, call in calls)
     print(f"median of {len(ratios)} calls: {statistics.median(ratios):.2f}")
     print(f"ratio: {ratios[0]:.2f}")
-    sys.exit(worst < MIN_RATIO)
+    sys.exit(ratios[0] < MIN_RATIO)
 
 
 if __name__ == "__main__":

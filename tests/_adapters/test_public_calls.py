@@ -3,6 +3,7 @@
 import warnings
 from functools import partial
 from threading import Lock
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -321,7 +322,7 @@ def test_labels_without_a_relation_are_not_predicted(scale, steps):
 class OwnClone(GaussianNB):
     """An estimator that makes its own clones, and counts them."""
 
-    made: list = []
+    made: ClassVar = []
 
     def __sklearn_clone__(self):
         self.made.append(1)
