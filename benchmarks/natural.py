@@ -8,8 +8,9 @@ Both sides run in turn in one process, on one thread, in processor time, because
 shared. A row gives the median of the paired ratios, loop / skeval, and their range. The exit code
 is 1 if a median is below 0.95. Each side draws its own folds: tests/_adapters compares the numbers.
 
-``--only kNN`` measures the calls that contain a text, ``--shapes 150x4`` chooses shapes. Rows are
-stored in benchmarks/results/natural.csv; stored rows are measured again with ``--again`` only.
+``--only kNN`` measures the calls that contain a text, ``--shapes 150x4`` chooses shapes of `CALLS`.
+The calls of `LARGE` have at least 20,000 samples each, and the shape "large". Rows are stored in
+benchmarks/results/natural.csv. Stored rows are measured again with ``--again`` only.
 doc/user_guide/scale.rst has a table of them.
 """
 
@@ -42,6 +43,7 @@ MIN_RATIO = 0.95
 RESULTS = Path(__file__).parent / "results" / "natural.csv"
 SHAPES = ("150x4", "500x20", "100x500")
 N_FOLDS = 10
+KEYS = "shape", "call"
 SECONDS = 0.3
 """Processor time after which a loop is run in part."""
 
@@ -233,7 +235,7 @@ def time_pair(call: Call, names: dict[str, Any]) -> tuple[float, float]:
 
 
 def measure(call: Call, shape: str, rounds: int) -> dict[str, str]:
-    """Return a row of the results."""
+    """Return the numbers of a row of the results."""
     names = namespace(shape)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -242,7 +244,7 @@ def measure(call: Call, shape: str, rounds: int) -> dict[str, str]:
     seconds = statistics.median(mine for mine, _ in pairs)
     values = {"ratio": statistics.median(ratios), "low": ratios[0], "high": ratios[-1]}
     numbers = {name: f"{value:.3g}" for name, value in (values | {"seconds": seconds}).items()}
-    return {"shape": shape, "call": call.text} | numbers
+    return dict.fromkeys(KEYS, "") | numbers
 
 
 def read_rows(path: Path) -> dict[tuple[str, str], dict[str, str]]:
@@ -271,16 +273,18 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
     rows = read_rows(options.results)
-    calls = [(shape, call) for shape in options.shapes or SHAPES for call in CALLS]
-    calls += [] if options.shapes else LARGE
-    calls = [one for one in calls if any(part in one[1].text for part in options.only)]
-    for shape, call in calls:
-        if options.again or (shape, call.text) not in rows:
-            row = rows[shape, call.text] = measure(call, shape, options.rounds)
-            cells = "{ratio:>6} ({low} to {high})".format(**row)
-            print(f"{shape:10s}{call.text:90s}{row['seconds']:>8} s   x {cells}", flush=True)
+    calls = {(s, call.text): (s, call) for s in options.shapes or SHAPES for call in CALLS}
+    if not options.shapes:
+        calls |= {("large", f"{call.text}, {s}"): (s, call) for s, call in LARGE}
+    chosen = [key for key in calls if any(part in key[1] for part in options.only)]
+    for key in chosen:
+        if options.again or key not in rows:
+            shape, call = calls[key]
+            rows[key] = measure(call, shape, options.rounds) | dict(zip(KEYS, key, strict=True))
+            cells = "{ratio:>6} ({low} to {high})".format(**rows[key])
+            print(f"{key[0]:8s}{key[1]:90s}{rows[key]['seconds']:>8} s   x {cells}", flush=True)
             write_rows(options.results, rows)
-    ratios = sorted(float(rows[shape, call.text]["ratio"]) for shape, call in calls)
+    ratios = sorted(float(rows[key]["ratio"]) for key in chosen)
     print(f"median of {len(ratios)} calls: {statistics.median(ratios):.2f}")
     print(f"ratio: {ratios[0]:.2f}")
     sys.exit(ratios[0] < MIN_RATIO)
