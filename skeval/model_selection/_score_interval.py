@@ -435,8 +435,8 @@ def measure_metrics(
 ) -> Results:
     """Return the metrics of predictions by name, for all samples and then for each class.
 
-    With `only` they are the metrics of these names. `also` are scorers that reports do not show, as in
-    `measure_scorer`. `details` has the name of the metric in scikit-learn
+    With `only` they are the metrics of these names. `also` are scorers that reports do not show,
+    as in `measure_scorer`. `details` has the name of the metric in scikit-learn
     (`metric`), the class that it belongs to (`label`, None for all samples), and
     `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
     this class.
