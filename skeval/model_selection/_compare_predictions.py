@@ -528,8 +528,10 @@ class ComparedPredictions:
 
     def _find_positive(self) -> np.ndarray | None:
         """Return the samples of the second of two classes if the metric is their whole area."""
-        whole = is_area(self.metric) and unwrap(self.metric)[1].get("max_fpr") is None
-        if not whole or any(np.ndim(each) != 1 for each in (self.truth, *self.vectors)):
+        if self.metric is None or not is_area(self.metric):
+            return None
+        partly = unwrap(self.metric)[1].get("max_fpr") is not None
+        if partly or any(np.ndim(each) != 1 for each in (self.truth, *self.vectors)):
             return None
         classes = np.unique(self.truth)
         return np.asarray(self.truth == classes[1]) if len(classes) == 2 else None
