@@ -80,19 +80,20 @@ def support_logistic(
     boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
     if boxes is None:
         return "class_weight does not give every class a positive weight"
-    # samples and transformers
-    if issparse(X) or count_dimensions(X) != 2 or not has_plain_columns(X):
+    # samples and transformers, their size before their values are read
+    if issparse(X) or count_dimensions(X) != 2:
+        return "the solver requires a table of numbers"
+    n, p = np.shape(X)
+    n_products = n * ((1 if target.n_classes == 2 else target.n_classes) * (p + 1)) ** 2
+    if n_products > MAX_PRODUCTS:
+        return SLOWER
+    if not has_plain_columns(X):
         return "the solver requires a table of finite numbers in double precision"
     if transformers and not estimator.fit_intercept:
         return "without an intercept, transformers are not supported"
     steps = make_column_steps(transformers, X, target)
     if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
-    # before columns are copied
-    n, p = steps.X.shape
-    n_products = n * ((1 if target.n_classes == 2 else target.n_classes) * (p + 1)) ** 2
-    if n_products > MAX_PRODUCTS:
-        return SLOWER
     return LogisticSolver(estimator, target, boxes, steps, float(penalized), n_products)
 
 

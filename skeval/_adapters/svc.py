@@ -445,14 +445,15 @@ class KernelPairSolver:
 
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
+        hard = plan.shuffled and n_classes == 2
+        if plan.n_samples > max(MAX_GRAM, MAX_OWN) or not has_enough_fits(plan, n_classes):
+            return False
         # the first and last draw share kernels unless each fit has its own
         block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
         maps = None if self.steps is None else self.steps.maps(block)
         n_kernels = len(group_equal(maps, self._gammas(block, maps)))
         shared = plan.n_draws > 1 and n_kernels < len(block)
-        hard = block.order is not None and n_classes == 2
-        most = MAX_GRAM if shared else MAX_OWN if hard else 0
-        return plan.n_samples <= most and has_enough_fits(plan, n_classes)
+        return plan.n_samples <= (MAX_GRAM if shared else MAX_OWN if hard else 0)
 
     def solve(self, problems: PairProblems) -> SVCResult:
         maps = None if self.steps is None else self.steps.maps(problems.block)

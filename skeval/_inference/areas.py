@@ -297,6 +297,30 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
     return Ranked(order, begins, values if first is None else values[first], up, down, squares)
 
 
+class WeightedAreas:
+    """Areas of some scores for any weights of the samples, such as their counts in a resample.
+
+    Each score is sorted once. An area of weights then costs a few sums.
+    """
+
+    def __init__(self, positive: NDArray[np.bool_], scores: Sequence[Floats]) -> None:
+        unit = np.ones(len(positive))
+        self.positive = positive
+        self.ranked = [rank_scores(positive, score, unit) for score in scores]
+
+    def __call__(self, weight: Floats) -> Floats:
+        """Return the area of each score, nan if a class has no weight."""
+        up, down = weight * self.positive, weight * ~self.positive
+        pairs, sums = up.sum() * down.sum(), []
+        for ranked in self.ranked:
+            # weights of both classes at each distinct score, and of the negatives below it
+            first = np.flatnonzero(ranked.begins)
+            positives = np.add.reduceat(up[ranked.order], first)
+            negatives = np.add.reduceat(down[ranked.order], first)
+            sums.append(positives @ (np.cumsum(negatives) - negatives / 2))
+        return np.array(sums) / pairs if pairs > 0 else np.full(len(sums), np.nan)
+
+
 def precision_influence(
     positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[float, Floats]:

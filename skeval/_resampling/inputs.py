@@ -293,19 +293,23 @@ class Loss:
     def of_output(self, target: Target, block: PlanBlock, output: FitOutput) -> np.ndarray:
         """Return all losses, shape (n_fits, n_samples), nan without a prediction."""
         losses = np.full(block.test.shape, np.nan)
+        if output.predicted is not None:
+            losses[output.mask] = self.of_predictions(target, block, output)
+        return losses
+
+    def of_predictions(self, target: Target, block: PlanBlock, output: FitOutput) -> np.ndarray:
+        """Return the loss of each prediction, fit after fit, shape (n_predictions,)."""
         if output.predicted is None:
-            return losses
+            return np.empty(0)
         # all fits at once
         true = block.tested_labels(target.codes, ~output.failed)
         pairs = self.pair(target, true, output)
         if self.name in NAMED:
-            losses[output.mask] = self(*pairs)
-            return losses
+            return self(*pairs)
         # a loss of the user may depend on the other samples, so call it for each fit
         stops = np.cumsum(output.sizes)[:-1]
         of_fits = zip(*(np.split(side, stops) for side in pairs), strict=True)
-        losses[output.mask] = np.concatenate([self(t, p) if len(t) else t for t, p in of_fits])
-        return losses
+        return np.concatenate([self(t, p) if len(t) else t for t, p in of_fits])
 
     def pair(
         self, target: Target, codes: np.ndarray, output: FitOutput

@@ -113,6 +113,8 @@ class Target:
             return np.column_stack(codes)
         if self.classes is not None:
             return find_codes(self.classes, predicted)
+        if predicted.dtype == np.float64 and np.isfinite(predicted).all():
+            return predicted
         what = "predictions of estimator"
         return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
 

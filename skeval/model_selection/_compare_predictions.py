@@ -17,6 +17,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
+from skeval._inference.areas import WeightedAreas
 from skeval._inference.intervals import Codes, Spread, size_from_weights, spread_between
 from skeval._resampling.sampling_units import (
     DrawingUnits,
@@ -525,6 +526,16 @@ class ComparedPredictions:
         one[rows], other[rows] = second[rows], first[rows]
         return self._score(one, slice(None)) - self._score(other, slice(None))
 
+    def _find_positive(self) -> np.ndarray | None:
+        """Return the samples of the second of two classes if the metric is their whole area."""
+        if self.metric is None or not is_area(self.metric):
+            return None
+        partly = unwrap(self.metric)[1].get("max_fpr") is not None
+        if partly or any(np.ndim(each) != 1 for each in (self.truth, *self.vectors)):
+            return None
+        classes = np.unique(self.truth)
+        return np.asarray(self.truth == classes[1]) if len(classes) == 2 else None
+
     def _are_counts(self, of_samples: np.ndarray) -> bool:
         """Whether resamples and exchanges follow from counts, independent scores of 0 or 1."""
         independent = self.groups is None and self.weight is None
@@ -543,7 +554,12 @@ class ComparedPredictions:
                 for place, (word, vector) in enumerate(zip(self.words, self.vectors, strict=True)):
                     with naming_cause(metric, self.truth, vector, word):
                         values[place] = scores[place](slice(None))
-                resampled = values_or_nan(scores, *plan)
+                positive = self._find_positive()
+                if positive is None:
+                    resampled = values_or_nan(scores, *plan)
+                else:
+                    areas = WeightedAreas(positive, self.vectors)
+                    resampled = values_of_draws(partial(areas_held, areas, self.weight), *plan)
             elif self._are_counts(of_samples):
                 # the number of samples of each pattern of right and wrong predictions; patterns in
                 # the order of the samples, so that the order of the systems does not matter
@@ -580,7 +596,7 @@ class ComparedPredictions:
             )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
-        of_samples = self._score_samples()
+        of_samples, positive = self._score_samples(), self._find_positive()
 
         # the interval comes from resamples, the P-value from exchanges of each pair
         values, drawn = self.draw()
@@ -588,7 +604,15 @@ class ComparedPredictions:
         for at, (a, b) in enumerate(list_pairs(len(self.names)).tolist()):
             if of_samples is None:
                 pair = _checks.share_dtype(self.vectors[a], self.vectors[b])
-                exchanges.append(values_or_nan([partial(self._score_exchanged, *pair)], *plan)[0])
+                if positive is None:
+                    (values_of_pair,) = values_or_nan(
+                        [partial(self._score_exchanged, *pair)], *plan
+                    )
+                else:
+                    both = WeightedAreas(np.tile(positive, 2), [np.concatenate(pair)])
+                    difference = partial(areas_exchanged, both, self.weight)
+                    (values_of_pair,) = values_of_draws(difference, *plan)
+                exchanges.append(values_of_pair)
             elif self._are_counts(of_samples):
                 # each sample that only one of the two predicts correctly counts for either one;
                 # the hits are those of the system that predicts the first of them correctly
@@ -665,6 +689,21 @@ class ComparedPredictions:
         degrees = np.inf if n_rates else max(size - 1.0, 1e-12)
         factor = 1.0 if n_rates else size / degrees
         return Joint(values, factor * moved @ moved.T, degrees, n_rates)
+
+
+def areas_held(areas: WeightedAreas, weight: Any, counts: np.ndarray) -> np.ndarray:
+    """Return the areas of all scores, with samples counted by the resample."""
+    return areas(counts * 1.0 if weight is None else counts * weight)
+
+
+def areas_exchanged(both: WeightedAreas, weight: Any, exchanged: np.ndarray) -> np.ndarray:
+    """Return the difference of the areas of two scores after an exchange of some samples.
+
+    `both` has the samples twice, with the scores of the first and of the second system.
+    """
+    own = (1 - exchanged) * (1.0 if weight is None else weight)
+    other = exchanged * (1.0 if weight is None else weight)
+    return both(np.concatenate([own, other])) - both(np.concatenate([other, own]))
 
 
 def is_area(metric: Any) -> bool:

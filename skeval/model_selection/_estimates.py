@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +44,7 @@ from skeval._resampling.inputs import (
     weight_parameters,
 )
 from skeval._resampling.plans import (
+    BLOCK_ELEMENTS,
     Folds,
     KeptFolds,
     PlanBlock,
@@ -481,7 +482,7 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
 
     def draw(fit: int) -> PlanBlock:
         tested = (unit == fit)[None]
-        return PlanBlock((~tested).astype(np.intp), tested)
+        return PlanBlock((~tested).astype(np.int8), tested)
 
     return ResamplingPlan(n, n_units, draw)
 
@@ -501,10 +502,10 @@ def average_folds(
     sums, tests = np.zeros(n), np.zeros(n)
     errors, n_failed = [], 0
     for block, output in runner.fits(plan):
-        losses = inputs.loss.of_output(inputs.target, block, output)
-        sums += np.nansum(losses, axis=0)
-        tests += np.sum(~np.isnan(losses), axis=0)
-        errors.append(intervals.row_means(losses, weights))
+        losses, rows = inputs.loss.of_predictions(inputs.target, block, output), output.rows
+        sums += np.bincount(rows, losses, minlength=n)
+        tests += np.bincount(rows, minlength=n)
+        errors.append(means_of_fits(losses, output, weights))
         n_failed += int(output.failed.sum())
     # units of the losses: blocks of time, groups or samples
     of_folds, tested = np.concatenate(errors), tests > 0
@@ -555,6 +556,15 @@ def average_folds(
     )
     fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
     return estimate_error(inputs, error, spread.error, of_folds, widest=wider, **fields)
+
+
+def means_of_fits(losses: np.ndarray, output: FitOutput, weights: np.ndarray | None) -> np.ndarray:
+    """Return the (weighted) mean loss of the predictions of each fit, nan if there are none."""
+    fit, n_fits = np.repeat(np.arange(len(output)), output.sizes), len(output)
+    counted = np.ones(len(losses)) if weights is None else weights[output.rows]
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(fit, counted * losses, n_fits) / np.bincount(fit, counted, n_fits)
+    return np.asarray(means)
 
 
 N_RESAMPLES = 1000
@@ -759,22 +769,24 @@ def perturb_error(
     _checks.check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
     n_resamples, draw = choose_draws(weights, n_resamples, root, inputs.units)
+    # the weights of a block are used twice
+    draw = lru_cache(max(1, BLOCK_ELEMENTS // n))(draw)
     intervals.check_enough_draws(n_resamples, inputs.confidence_level, form)
     plans = {"cross_validation": fold_plan(n, folds), "resubstitution": whole_plan(n)}
 
     def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
-        """Yield the mean loss of each sample in each repetition, nan where it is not tested."""
+        """Yield the mean loss of each sample, nan where it is not tested, in some repetitions."""
         plan = make_weighted_plan(base, n_draws, draw, sample_weight)
         for block, output in runner.fits(plan):
             of_fits = inputs.loss.of_output(inputs.target, block, output)
             of_fits = of_fits.reshape(-1, plan.fits_per_draw, n)
             with np.errstate(invalid="ignore"):
-                yield from np.nansum(of_fits, axis=1) / np.isfinite(of_fits).sum(axis=1)
+                yield np.nansum(of_fits, axis=1) / np.isfinite(of_fits).sum(axis=1)
 
     # both errors without perturbation
     errors, sizes = {}, {}
     for name, base in plans.items():
-        (plain,) = losses(base, 1, lambda _: np.ones(n))
+        ((plain,),) = losses(base, 1, lambda _: np.ones(n))
         tested = np.isfinite(plain)
         errors[name] = mean_of_tested(plain[tested], sample_weight[tested])
         sizes[name] = intervals.size_from_weights(sample_weight[tested])
@@ -883,17 +895,21 @@ def compute_statistics(
 ) -> np.ndarray:
     """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
 
+    `losses` are arrays of some repetitions, (n_repetitions, n_samples), nan where none is tested.
     If only `m` samples are tested, the sum over them is multiplied by ``n / m``, so that ``W*``
     over the root of `n` is their mean. Repetitions without a successful fit are left out.
     """
-    statistics: list[float] = []
-    for repetition, row in enumerate(losses):
-        tested = np.isfinite(row)
-        if not tested.any():
-            continue
+    statistics, n_done = [], 0
+    for rows in losses:
+        drawn = np.stack([draw(n_done + row) for row in range(len(rows))])
+        n_done += len(rows)
+        done = np.isfinite(rows).any(axis=1)
+        # sample weights with a mean of 1 over the tested samples of each repetition, 0 elsewhere
+        tested = np.isfinite(rows[done])
+        share, sizes = tested * sample_weight, tested.sum(axis=1)
+        share *= (sizes / share.sum(axis=1))[:, None]
         # weighted sum of the deviations of the losses from the error
-        share = sample_weight[tested] / sample_weight[tested].mean()
-        perturbation = draw(repetition)[tested] * share
-        total = perturbation @ (row[tested] - error)
-        statistics.append(float(total * np.sqrt(len(row)) / tested.sum()))
-    return np.array(statistics)
+        deviations = np.where(tested, rows[done] - error, 0.0)
+        totals = np.einsum("ri,ri,ri->r", drawn[done], share, deviations)
+        statistics.append(totals * np.sqrt(rows.shape[1]) / sizes)
+    return np.concatenate(statistics)

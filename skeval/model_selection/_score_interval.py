@@ -8,7 +8,7 @@ because the model varies with its training samples: see `Sample.inflate`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack, get_args, overload
@@ -331,7 +331,8 @@ def score_repeats(
         also = {
             s.label for n, s in scores.items() if reported[n] == s.label
         } - _table.REPORTED.keys()
-        metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
+        only = {reported[name] for name in scores.keys() - results.keys()}
+        metrics = measure_metrics(predictions, inputs.confidence_level, only, also)
         for name in scores.keys() - results.keys():
             warn_left_out(scores[name].label, outputs.count(None), len(outputs))
             metric = metrics.get(reported[name] or "")
@@ -430,13 +431,13 @@ MEAN_AREA = "roc_auc_ovr"
 def measure_metrics(
     predictions: Predictions,
     confidence_level: float,
-    only: str | None = None,
+    only: Collection[str | None] | None = None,
     also: Iterable[str] = (),
 ) -> Results:
     """Return the metrics of predictions by name, for all samples and then for each class.
 
-    With `only` it is the metric of that name. `also` are scorers that reports do not show, as in
-    `measure_scorer`. `details` has the name of the metric in scikit-learn
+    With `only` they are the metrics of these names. `also` are scorers that reports do not show,
+    as in `measure_scorer`. `details` has the name of the metric in scikit-learn
     (`metric`), the class that it belongs to (`label`, None for all samples), and
     `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
     this class.
@@ -445,7 +446,7 @@ def measure_metrics(
     """
     measure = measure_numbers if predictions.target.classes is None else measure_classes
     with ignored_warnings(UndefinedMetricWarning):  # nan suffices if nothing varies
-        metrics = [metric for metric in measure(predictions) if only in (None, metric.name)]
+        metrics = [metric for metric in measure(predictions) if only is None or metric.name in only]
         metrics += [measure_scorer(predictions, name) for name in also]
         names = {metric.name for metric in metrics}
         metrics += [score for score in measure_scorers(predictions) if score.name not in names]

@@ -825,7 +825,7 @@ def measure_slices(
         if isinstance(parsed, ParsedLabels):
             one = parsed.measure_answer(part, confidence_level)
         elif metric is None:
-            one = parsed.find_answer(measure_metrics(part, confidence_level, parsed.metric))
+            one = parsed.find_answer(measure_metrics(part, confidence_level, [parsed.metric]))
         else:
             one = measure_named(part, metric, confidence_level)
         return replace(one, standard_error=np.nan, limits={}) if alone else one
@@ -835,5 +835,5 @@ def measure_slices(
 
 def measure_named(predictions: Predictions, metric: str, confidence_level: float) -> Estimate:
     """Return a metric under its display name."""
-    one = measure_metrics(predictions, confidence_level, metric)[metric]
+    one = measure_metrics(predictions, confidence_level, [metric])[metric]
     return replace(one, name=name_metric(metric))

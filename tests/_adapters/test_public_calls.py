@@ -2,6 +2,8 @@
 
 import warnings
 from functools import partial
+from threading import Lock
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -30,6 +32,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import ExtraTreeClassifier
 
 from skeval._adapters.runner import FitWorker, Runner
 from skeval.feature_selection import CV2FeatureSelectionPipeline
@@ -314,3 +317,53 @@ def test_labels_without_a_relation_are_not_predicted(scale, steps):
     expected = cross_val_score(model, X, y, cv=folds)
     assert_allclose(cross_val_error(model, X, y, cv=folds).replicates, 1 - expected, atol=1e-12)
     assert bootstrap_error(model, X, y, n_resamples=20, random_state=0).value > 0.35
+
+
+class OwnClone(GaussianNB):
+    """An estimator that makes its own clones, and counts them."""
+
+    made: ClassVar = []
+
+    def __sklearn_clone__(self):
+        self.made.append(1)
+        return OwnClone()
+
+    def __deepcopy__(self, memo):
+        raise AssertionError("not a clone")
+
+
+class WithoutCopy(GaussianNB):
+    """An estimator with a part that cannot be copied."""
+
+    def __init__(self, *, priors=None, var_smoothing=1e-9):
+        super().__init__(priors=priors, var_smoothing=var_smoothing)
+        self.lock = Lock()
+
+
+class Unlike(GaussianNB):
+    """A classifier that is unlike a fitted one: its fit fails if it was fitted before."""
+
+    def fit(self, X, y):
+        assert not hasattr(self, "theta_")
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("model", [OwnClone(), WithoutCopy(), Unlike()], ids=repr)
+def test_each_fit_gets_a_clone(model):
+    X, y = make_samples("plain"), make_labels(2)
+    known = cross_val_error(GaussianNB(), X, y, cv=KFold(5)).value
+    OwnClone.made.clear()
+    assert cross_val_error(model, X, y, cv=KFold(5)).value == known
+    assert len(OwnClone.made) >= 5 * isinstance(model, OwnClone)
+
+
+def test_each_fit_gets_a_copy_of_the_random_state():
+    X, y = make_samples("plain"), make_labels(2)
+    state = np.random.RandomState(0)
+    model, folds = ExtraTreeClassifier(random_state=state), KFold(5)
+    wrong = [
+        np.mean(clone(model).fit(X[train], y[train]).predict(X[test]) != y[test])
+        for train, test in folds.split(X)
+    ]
+    assert_allclose(cross_val_error(model, X, y, cv=folds).extra.fold_mean, np.mean(wrong))
+    assert state.randint(1000) == np.random.RandomState(0).randint(1000)

@@ -255,6 +255,9 @@ SIZES = [
     (RidgeClassifier(), 60, 5, 2, 2, True, True),
     (RidgeClassifier(), 20_000, 2, 2, 2, True, False),
     (GaussianNB(), 60, 5, 2, 1, True, True),
+    (GaussianNB(), 50_000, 5, 2, 1, True, True),
+    (GaussianNB(), 50_000, 50, 2, 1, True, False),
+    (GaussianNB(), 50_000, 50, 2, 2, True, True),
     (KNeighborsClassifier(), 60, 5, 2, 1, True, False),
 ]
 

@@ -1,6 +1,7 @@
 """Many systems on the same samples: covariance, ranks, and the size of the comparison."""
 
 import tracemalloc
+import warnings
 from functools import partial
 from itertools import combinations
 
@@ -119,6 +120,40 @@ def test_areas_and_other_metrics_have_their_covariance():
         assert found[pair].value == each.value
         assert found[pair].standard_error == pytest.approx(each.standard_error)
     assert found.extra.lows.shape == (4,)
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "permutation"])
+@pytest.mark.parametrize("kind", ["plain", "ties", "weights", "groups", "rare"])
+def test_areas_are_resampled_as_any_metric(method, kind):
+    """A function that calls `roc_auc_score` is computed sample by sample."""
+
+    def area(y_true, y_score, sample_weight=None):
+        return roc_auc_score(y_true, y_score, sample_weight=sample_weight)
+
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(60) < (0.05 if kind == "rare" else 0.4), "ill", "healthy")
+    y[:2] = "ill", "healthy"
+    scores = {
+        name: rng.normal(y == "ill", scale) for name, scale in zip("abc", (1, 1.5, 2), strict=True)
+    }
+    if kind == "ties":
+        scores = {name: np.round(values) for name, values in scores.items()}
+    options = {"method": method, "n_resamples": 60, "random_state": 0, "confidence_level": 0.8}
+    if kind == "weights":
+        options["sample_weight"] = rng.integers(0, 3, 60)
+    if kind == "groups":
+        options["groups"] = np.arange(60) // 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        known, found = (
+            compare_predictions(y == "ill", scores, metric=m, **options) for m in (area, "roc_auc")
+        )
+    for pair, each in known.differences.items():
+        assert found[pair].value == pytest.approx(each.value)
+        assert found[pair].pvalue == pytest.approx(each.pvalue)
+        assert (found[pair].interval.low, found[pair].interval.high) == pytest.approx(
+            (each.interval.low, each.interval.high)
+        )
 
 
 def test_p_values_step_down():
