@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy.sparse import issparse
@@ -20,7 +21,6 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import get_tags, indexable
 
-from joblib import Parallel, delayed
 from skeval.utils import _checks
 from skeval.utils._checks import (
     check_groups,
