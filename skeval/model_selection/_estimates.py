@@ -22,8 +22,8 @@ from skeval._inference import intervals
 from skeval._inference.errors import (
     SINGLE_INFLATION,
     TestLosses,
-    error_estimate,
     is_too_wide,
+    mean_loss_estimate,
     size_of_mean,
     spread_of_mean,
 )
@@ -102,7 +102,7 @@ def estimate_error(
     widest, degrees = widest or standard_error, fields.get("degrees_of_freedom", np.inf)
     if loss in intervals.NON_NEGATIVE and is_too_wide(value, widest, degrees):
         shared |= {"no_interval": "too_wide", "details": {"caution": TOO_WIDE}}
-    return error_estimate(
+    return mean_loss_estimate(
         value,
         float(standard_error),
         loss=loss,
