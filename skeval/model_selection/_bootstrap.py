@@ -59,8 +59,8 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
+from skeval.metrics._calibration import find_recalibration
 from skeval.metrics._scorers import read_scoring
-from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
     NamedScore,
     check_enough,

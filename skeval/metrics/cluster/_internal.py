@@ -38,7 +38,7 @@ from sklearn.utils import check_consistent_length
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
 from skeval.metrics.cluster import _external
-from skeval.metrics.cluster._kernels.distance_pass import (
+from skeval.metrics.cluster._distance_pass import (
     FROM_PAIRS,
     NUMBERS_AT_ONCE,
     pass_over_rows,
@@ -46,13 +46,7 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     silhouettes,
     slices,
 )
-from skeval.metrics.cluster._kernels.distances import (
-    NamedMetric,
-    Partition,
-    Samples,
-    Tiles,
-    to_centroids,
-)
+from skeval.metrics.cluster._distances import NamedMetric, Partition, Samples, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,

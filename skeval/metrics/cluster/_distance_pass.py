@@ -18,7 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distances import (
+from skeval.metrics.cluster._distances import (
     Partition,
     Samples,
     Strip,
