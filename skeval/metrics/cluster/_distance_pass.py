@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -196,7 +196,7 @@ def distance_pass(
     )
     if not (sums or extremes or nearest is not None):
         return result
-    cut = lru_cache(maxsize=None)(partial(Segments, starts))
+    cut = partial(Segments, starts)
     row_cuts, column_cuts = (cut_points(starts, n, size) for size in (TILE_ROWS, TILE_COLUMNS))
 
     def reduce(rows: slice, later: bool) -> _Strip:

@@ -113,8 +113,7 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
         names = np.concatenate([names[is_name], np.repeat(names[~is_name][:1], n_noise)])
     # kept rows by cluster, and the start and size of each cluster
     sizes = np.bincount(number, minlength=len(names))
-    few = len(names) <= np.iinfo(np.uint16).max  # which NumPy sorts in linear time
-    order = kept[np.argsort(number.astype(np.uint16) if few else number, kind="stable")]
+    order = kept[np.argsort(number, kind="stable")]
     return Partition(order, np.cumsum(sizes) - sizes, sizes, names, n_rows)
 
 
