@@ -573,7 +573,8 @@ class LossTally:
         )
         # effective number of samples, for the interval of an error rate
         tested = self.tests > 0
-        n_tested = size = int(tested.sum())
+        n_tested = int(tested.sum())
+        size: float = n_tested
         if weights is not None:
             size = intervals.size_from_weights(weights[tested])
         estimate = estimate_error(

@@ -192,6 +192,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     """
 
     __metadata_request__fit: ClassVar = {"groups": True}
+    _resample: partial[Estimate] | None
+    """Call that estimates the error, until it is made."""
 
     def __init__(
         self,
@@ -370,7 +372,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         check_is_fitted(self)
         if self._resample is None:
             raise AttributeError(self._not_estimable)
-        procedure, X, y, options = *self._resample.args, self._resample.keywords
+        (procedure, X, y), options = self._resample.args, self._resample.keywords
         self._announce_fits(X, y, **options)
         # random weights are no counts
         if options["sample_weight"] is not None:
@@ -414,10 +416,9 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     def _withhold_estimates(self, reason: str) -> None:
         """Make every error estimate raise an error that states this reason."""
-        self._not_estimable = reason
-        self._resample: partial[Estimate] | None = None
-        for name in OF_RESAMPLING:
-            vars(self).pop(name, None)
+        self._not_estimable, self._resample = reason, None
+        for name in OF_RESAMPLING & vars(self).keys():
+            delattr(self, name)
 
     coef_: Any = attribute_of_svc("coef_", "Weights of the features; linear kernel only.")
     intercept_: Any = attribute_of_svc("intercept_", "Intercepts of the decision functions.")

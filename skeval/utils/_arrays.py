@@ -60,12 +60,10 @@ CONSTRAINTS: dict[str, list[object] | str] = {
 """Argument constraints of all metrics. `validate_params` ignores those that a function lacks."""
 
 
-def validate_params(
-    constraints: Mapping[str, Any], *, prefer_skip_nested_validation: bool = True
-) -> Callable[[Function], Function]:
+def validate_params(constraints: Mapping[str, Any]) -> Callable[[Function], Function]:
     """Return scikit-learn's parameter validation, after that of `read_arrays`."""
     check: Callable[[Function], Function] = validate_all_params(
-        constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
+        constraints, prefer_skip_nested_validation=True
     )
 
     def decorate(function: Function) -> Function:
