@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
-from sklearn.utils import check_consistent_length
 
 from skeval._inference import calibration, intervals
 from skeval._inference.calibration import (
@@ -79,8 +78,7 @@ def _check_columns(
     y_true: ArrayLike, columns: Floats, pos_label: object, labels: ArrayLike | None
 ) -> tuple[NDArray[np.bool_], Floats]:
     """Return whether y is `pos_label`, or the top label without one, and its probability."""
-    with _checks.naming("y_true", "y_proba"):
-        check_consistent_length(y_true, columns)
+    _checks.check_same_length(y_true=y_true, y_proba=columns)
     # classes of the rows and of the columns
     y = _checks.check_y("y_true", y_true)
     columns = _checks.check_rows("y_proba", columns)

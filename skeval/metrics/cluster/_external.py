@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Results
 from skeval.metrics._classification import f_weights
@@ -23,6 +22,7 @@ from skeval.utils._checks import (
     check_data,
     check_flag,
     check_no_clusterer,
+    check_same_length,
     check_weights,
     give_nan,
     naming,
@@ -270,11 +270,9 @@ def make_contingency(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> Contingency:
     """Validate the input of an external index and return the contingency table."""
-    true, pred = (
-        check_partition(labels_true, "labels_true"),
-        check_partition(labels_pred, "labels_pred"),
-    )
-    check_consistent_length(true, pred, sample_weight)
+    true = check_partition(labels_true, "labels_true")
+    pred = check_partition(labels_pred, "labels_pred")
+    check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
     if sample_weight is None or not len(true):
         return contingency(true, pred)
     return contingency(true, pred, check_weights("sample_weight", sample_weight, len(true)))

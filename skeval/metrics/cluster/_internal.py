@@ -33,7 +33,6 @@ from sklearn.metrics import (
     rand_score,
     v_measure_score,
 )
-from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
@@ -63,6 +62,7 @@ from skeval.utils._checks import (
     Noise,
     RandomStateLike,
     check_option,
+    check_same_length,
     give_nan,
     refuse_shuffled_index,
     repetition_rng,
@@ -391,7 +391,7 @@ def silhouette_score(
     0.798
     """
     if sample_size is not None:  # the same subsample as in scikit-learn for the same seed
-        check_consistent_length(X, labels)
+        check_same_length(X=X, labels=labels)
         refuse_shuffled_index(X, {"labels": labels})
         rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:sample_size]
         X, labels = safe_indexing(X, rows), safe_indexing(labels, rows)
