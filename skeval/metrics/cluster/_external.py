@@ -278,13 +278,6 @@ def make_contingency(
     return contingency(true, pred, check_weights("sample_weight", sample_weight, len(true)))
 
 
-def make_pairs(
-    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
-) -> PairCounts:
-    """Validate the input of a pair index and return its pair counts, up to a common factor."""
-    return count_pairs(make_contingency(labels_true, labels_pred, sample_weight))
-
-
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
     """Return the fraction of samples in the largest cell of each row or column."""
     if not len(table.cells):
@@ -665,7 +658,9 @@ def pair_precision_recall_fscore(
     >>> round(precision, 4), round(recall, 4), round(fscore, 4)
     (0.3333, 0.5, 0.4)
     """
-    return precision_recall_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return precision_recall_f(
+        count_pairs(make_contingency(labels_true, labels_pred, sample_weight)), beta
+    )
 
 
 @validate_params(CONSTRAINTS)
@@ -716,7 +711,7 @@ def pair_fbeta_score(
     >>> pair_fbeta_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.4
     """
-    return pair_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return pair_f(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)), beta)
 
 
 @validate_params(CONSTRAINTS)
@@ -758,7 +753,7 @@ def pair_jaccard_score(
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.25
     """
-    return pair_jaccard(make_pairs(labels_true, labels_pred, sample_weight))
+    return pair_jaccard(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
 @validate_params(CONSTRAINTS)
@@ -808,7 +803,7 @@ def fowlkes_mallows_score(
     >>> fowlkes_mallows_score([0, 1, 2], [2, 1, 0])
     1.0
     """
-    return fowlkes_mallows(make_pairs(labels_true, labels_pred, sample_weight))
+    return fowlkes_mallows(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
 @validate_params(CONSTRAINTS)
@@ -861,7 +856,7 @@ def minkowski_score(
     >>> round(minkowski_score([0, 0, 1, 1], [0, 0, 0, 1]), 4)
     1.2247
     """
-    return minkowski(make_pairs(labels_true, labels_pred, sample_weight))
+    return minkowski(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
 @validate_params({"labels": "no_validation", "sparse_output": ["boolean"]})
