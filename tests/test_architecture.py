@@ -38,7 +38,6 @@ NOT_IN_KERNELS = (
     "sklearn.utils.validation",
     "sklearn.utils.check_array",
     "skeval.utils._checks",
-    "skeval.utils._arrays.validate_params",
     "skeval._resampling",
 )
 NUMBERS = [name for name in MODULES if name.startswith("_inference/")]

@@ -13,8 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster._internal import BY_NAME, internal_indices
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import Noise
+from skeval.utils._checks import Noise, read_arrays
 from skeval.utils._text import DataFrame, align_rows, make_frame
 
 Index = tuple[Callable[[Any, Any], float], bool]

@@ -35,8 +35,14 @@ from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
-from skeval.utils._arrays import CONSTRAINTS, validate_params
-from skeval.utils._checks import Binning, Decomposition, ProperLoss, RandomStateLike
+from skeval.utils._checks import (
+    CONSTRAINTS,
+    Binning,
+    Decomposition,
+    ProperLoss,
+    RandomStateLike,
+    validate_params,
+)
 from skeval.utils._compat import StrOptions
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from skeval._inference.areas import rank_scores
 from skeval._inference.intervals import normal_quantile, wilson_limits
 from skeval.utils import _checks
-from skeval.utils._arrays import CONSTRAINTS, validate_params
+from skeval.utils._checks import CONSTRAINTS, validate_params
 from skeval.utils._compat import Interval
 
 Floats = NDArray[np.float64]

@@ -41,8 +41,13 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import TESTS, correct, list_tests
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
+from skeval.utils._checks import (
+    Alternative,
+    ComparisonTest,
+    ErrorScore,
+    RandomStateLike,
+    read_arrays,
+)
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""

@@ -56,8 +56,7 @@ from skeval.model_selection._pair_tests import (
 )
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
+from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, read_arrays
 from skeval.utils._compat import is_plain_scorer
 
 

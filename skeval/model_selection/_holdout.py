@@ -15,8 +15,7 @@ from skeval._inference import intervals
 from skeval._inference.errors import mean_loss_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import Allocation
+from skeval.utils._checks import Allocation, read_arrays
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"

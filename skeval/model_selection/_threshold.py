@@ -34,8 +34,7 @@ from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, warn_of_other_class
 from skeval.metrics._table import close_side
 from skeval.utils import _checks
-from skeval.utils._arrays import CONSTRAINTS, validate_params
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
 from skeval.utils._compat import Interval
 
 Floats = NDArray[np.float64]

@@ -25,8 +25,7 @@ from skeval.report._page import Section
 from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import PredictionKind, RandomStateLike
+from skeval.utils._checks import PredictionKind, RandomStateLike, read_arrays
 from skeval.utils._text import name_label, write_ends, write_number
 
 

@@ -17,8 +17,8 @@ from scipy.sparse import csr_array
 
 from skeval._inference.estimate import Results
 from skeval.metrics._classification import f_weights
-from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import (
+    CONSTRAINTS,
     check_data,
     check_flag,
     check_no_clusterer,
@@ -27,6 +27,7 @@ from skeval.utils._checks import (
     give_nan,
     naming,
     shift_integers,
+    validate_params,
     warn_undefined,
 )
 from skeval.utils._compat import array_namespace, device, widest_float_dtype

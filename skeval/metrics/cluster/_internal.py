@@ -55,7 +55,6 @@ from skeval.metrics.cluster._samples import (
     measure,
     measure_without_pass,
 )
-from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     CompactnessUnit,
     Dispersion,
@@ -68,6 +67,7 @@ from skeval.utils._checks import (
     repetition_rng,
     root_seed,
     small_seed,
+    validate_params,
     warn_undefined,
 )
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing
