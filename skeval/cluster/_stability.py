@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -407,7 +407,6 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 
 # Stability of each cluster.
 
-RESAMPLES = ("bootstrap", "subset", "jitter")
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
 """Minimum mean Jaccard coefficient of each verdict. Up to the last one it is "dissolved"."""
@@ -496,7 +495,7 @@ class ClusterStability(Result):
 @validate_params(
     STABILITY
     | {
-        "method": [StrOptions(set(RESAMPLES))],
+        "method": [StrOptions(set(get_args(Perturbation)))],
         "noise": [Interval(Real, 0, None, closed="neither")],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
     }

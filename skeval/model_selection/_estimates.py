@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -558,7 +558,6 @@ def average_folds(
 
 
 N_RESAMPLES = 1000
-STATISTICS = ("resubstitution", "cross_validation")
 
 Draw = Callable[[int], np.ndarray]
 
@@ -756,7 +755,7 @@ def perturb_error(
     inputs, n = runner.inputs, len(runner.inputs.target)
     # weights of the samples, and the plans of plain fits
     check_perturbed(inputs)
-    _checks.check_option("statistic", statistic, STATISTICS)
+    _checks.check_option("statistic", statistic, get_args(Statistic))
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
     n_resamples, draw = choose_draws(weights, n_resamples, root, inputs.units)
     intervals.check_enough_draws(n_resamples, inputs.confidence_level, form)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -227,7 +227,7 @@ def permutation_test(
     >>> result.pvalue
     0.01
     """
-    _checks.check_option("exchange", exchange, EXCHANGES)
+    _checks.check_option("exchange", exchange, get_args(ExchangeName))
     if max_exceedances is not None:
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     if alpha is not None:
@@ -310,7 +310,7 @@ class Exchange(NamedTuple):
     orders : callable
         The order of the labels in each repetition.
     name : str
-        One of `EXCHANGES`, or "given".
+        Name of the exchange, or "given".
     null : str
         The null hypothesis in words.
     """
@@ -320,7 +320,6 @@ class Exchange(NamedTuple):
     null: str
 
 
-EXCHANGES = ("auto", "samples", "within_groups", "whole_groups", "blocks", "rotations")
 NULLS = {
     "samples": "labels and features of a sample are independent",
     "within_groups": "within a group, labels and features are independent",

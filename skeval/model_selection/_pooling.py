@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,6 @@ STARTS, DRAWS, N_GRID = 60, 100, 600
 
 FEW_SITES, MIN_COUNT = range(3, 6), 5
 """Numbers of sites with normal log-odds, and the errors that each must then expect."""
-
-SCALES = ("auto", "binomial", "identity", "log")
 
 
 def describe_site(
@@ -237,7 +235,7 @@ def new_site_error(
       q pvalue        2.478e-05
     """
     check_confidence_level(confidence_level)
-    check_option("scale", scale, SCALES)
+    check_option("scale", scale, get_args(ScaleName))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(
