@@ -150,7 +150,7 @@ def test_frame_and_text():
 
 @pytest.mark.parametrize("given", [{}, [Y]])
 def test_partitions_are_a_dict(given):
-    with pytest.raises(ValueError, match="partitions"):
+    with pytest.raises(ValueError, match="partitions must be a dict"):
         compare_clusterings(X, given)
 
 
