@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from skeval._inference.areas import rank_scores
 from skeval._inference.calibration import Masses
 from skeval.metrics import error_rate
-from skeval.metrics._validation import Validated, recalibrate
+from skeval.metrics._calibration import Validated, recalibrate
 from skeval.model_selection import compare_predictions, error_interval, metric_interval
 
 RESULTS = Path(__file__).parent / "results" / "coverage_groups.csv"

@@ -49,7 +49,7 @@ def run_cell(
             at: describe_site("error rate", x / n, 0.0, 0.95, n, n)
             for at, (x, n) in enumerate(zip(errors.tolist(), sizes.tolist(), strict=True))
         }
-        pooled = pool_sites(sites, "binomial", 0.95, (0.0, 1.0), 0)
+        pooled = pool_sites(sites, sizes.tolist(), "binomial", 0.95, (0.0, 1.0), 0)
         low, high = pooled.interval
         covered += low <= rate <= high
         predicted += content(*pooled.confidence_interval(method="prediction"), rate, spread)

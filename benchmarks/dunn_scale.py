@@ -6,7 +6,7 @@ from sklearn.datasets import make_blobs
 from threadpoolctl import threadpool_limits
 
 from skeval.metrics.cluster import dunn_score
-from skeval.metrics.cluster._kernels.distance_pass import distance_pass
+from skeval.metrics.cluster._distance_pass import distance_pass
 from skeval.metrics.cluster._samples import check_samples
 
 N_JOBS = 2

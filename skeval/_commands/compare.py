@@ -131,7 +131,7 @@ def _report_both(
     from skeval.report import evaluate_predictions
 
     # the metric that decides, under the name of its scorer if it has one
-    scoring: Any = None if options.metric is None and metric is not None else ["accuracy"]
+    scoring: Any = ["accuracy"] if metric is None else None
     if options.metric is not None:
         name, names = options.metric.removeprefix("neg_"), get_scorer_names()
         known = [one for one in (name, f"neg_{name}") if one in names]

@@ -113,7 +113,7 @@ def mean_loss_name(loss: str) -> str:
     return MEAN_LOSSES.get(loss, f"mean {loss.replace('_', ' ')}")
 
 
-def error_estimate(
+def mean_loss_estimate(
     value: float,
     standard_error: float,
     *,

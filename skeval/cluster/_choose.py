@@ -29,8 +29,7 @@ from skeval.cluster._stability import Draw, Measure, Seed
 from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import GapMetric, Reference, StructureReference
+from skeval.utils._checks import GapMetric, Reference, StructureReference, validate_params
 from skeval.utils._compat import Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame
 

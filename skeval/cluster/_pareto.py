@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster._internal import BY_NAME, internal_indices
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Noise
+from skeval.utils._checks import Noise, read_arrays
 from skeval.utils._text import DataFrame, align_rows, make_frame
 
 Index = tuple[Callable[[Any, Any], float], bool]
@@ -146,10 +144,7 @@ def pareto_dominance(
 
 
 @_checks.in_order(X=_checks.is_table, partitions=None)
-@validate_params(
-    {"partitions": [Mapping], "indices": ["array-like", Mapping], "n_jobs": [Integral, None]},
-    prefer_skip_nested_validation=False,  # internal_indices checks the options passed on to it
-)
+@read_arrays
 def compare_clusterings(
     X: Any,
     partitions: Mapping[str, ArrayLike],
@@ -229,8 +224,9 @@ def compare_clusterings(
     >>> comparison.front_names
     ('kmeans 3',)
     """
-    if not partitions:
-        raise ValueError("partitions must contain at least one clustering, got none.")
+    if not isinstance(partitions, Mapping) or not partitions:
+        got = "none" if isinstance(partitions, Mapping) else type(partitions).__name__
+        raise ValueError(f"partitions must be a dict with at least one clustering, got {got}.")
     # values of all indices for all partitions
     directions = resolve_directions(indices)
     options = {"metric": metric, "n_neighbors": n_neighbors, "noise": noise, "n_jobs": n_jobs}
@@ -259,6 +255,7 @@ def compare_clusterings(
 
 def resolve_directions(indices: Any) -> dict[str, bool]:
     """Return whether larger is better for each index name."""
+    directions: dict[str, bool] = {}
     if isinstance(indices, Mapping):
         for name, pair in indices.items():
             if not (isinstance(pair, Sequence) and len(pair) == 2 and callable(pair[0])):
@@ -268,8 +265,9 @@ def resolve_directions(indices: Any) -> dict[str, bool]:
                 )
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
     else:
-        names = [_checks.check_option("indices", name, GREATER_IS_BETTER) for name in indices]
-        directions = {name: GREATER_IS_BETTER[name] for name in names}
+        for name in np.asarray(indices, dtype=object).ravel().tolist():
+            _checks.check_option("indices", name, GREATER_IS_BETTER)
+            directions[name] = GREATER_IS_BETTER[name]
     if not directions:
         raise ValueError("indices must name at least one index, got none.")
     return directions

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -27,8 +27,7 @@ from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Perturbation
+from skeval.utils._checks import Perturbation, validate_params
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
@@ -408,7 +407,6 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 
 # Stability of each cluster.
 
-RESAMPLES = ("bootstrap", "subset", "jitter")
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
 """Minimum mean Jaccard coefficient of each verdict. Up to the last one it is "dissolved"."""
@@ -497,7 +495,7 @@ class ClusterStability(Result):
 @validate_params(
     STABILITY
     | {
-        "method": [StrOptions(set(RESAMPLES))],
+        "method": [StrOptions(set(get_args(Perturbation)))],
         "noise": [Interval(Real, 0, None, closed="neither")],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
     }

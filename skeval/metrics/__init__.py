@@ -25,6 +25,7 @@ from sklearn.metrics import (
 
 from skeval._inference.estimate import Curve
 from skeval.metrics._calibration import (
+    calibration_measures,
     expected_calibration_error,
     reliability_curve,
     score_decomposition,
@@ -65,7 +66,6 @@ from skeval.metrics._plot import (
 from skeval.metrics._regression import error_norm, expected_loss
 from skeval.metrics._scorers import get_scorer, get_scorer_names, make_clustering_scorer
 from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
-from skeval.metrics._validation import calibration_measures
 
 __all__ = [
     "CostCurveDisplay",

@@ -18,8 +18,7 @@ from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
 from skeval._inference.tables import geometric_mean
 from skeval.utils import _checks
-from skeval.utils._arrays import CONSTRAINTS, check_column_names, validate_params
-from skeval.utils._checks import MatrixAverage
+from skeval.utils._checks import CONSTRAINTS, MatrixAverage, check_column_names, validate_params
 from skeval.utils._compat import Interval, StrOptions, num_samples
 
 Floats = NDArray[np.float64]

@@ -27,8 +27,7 @@ from skeval._inference.intervals import Codes, Limits, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, mean_ratio, score_form
 from skeval.metrics._gains import find_top
 from skeval.utils import _checks
-from skeval.utils._arrays import CONSTRAINTS, validate_params
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
 from skeval.utils._compat import Interval, StrOptions
 
 Floats = NDArray[np.float64]

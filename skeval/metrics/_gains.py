@@ -28,7 +28,7 @@ from skeval._inference.intervals import (
     wilson_limits,
 )
 from skeval.utils import _checks
-from skeval.utils._arrays import CONSTRAINTS, validate_params
+from skeval.utils._checks import CONSTRAINTS, validate_params
 from skeval.utils._compat import Interval
 
 Floats = NDArray[np.float64]

@@ -18,8 +18,7 @@ from sklearn.utils import check_consistent_length
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
 from skeval.utils import _checks
-from skeval.utils._arrays import CONSTRAINTS, validate_params
-from skeval.utils._checks import RandomStateLike, ignored_warnings
+from skeval.utils._checks import CONSTRAINTS, RandomStateLike, ignored_warnings, validate_params
 from skeval.utils._compat import HasMethods, Interval, StrOptions
 
 Floats = NDArray[np.float64]

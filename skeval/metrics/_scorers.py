@@ -30,8 +30,7 @@ from skeval.metrics._table import (
     range_of_metric,
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Space, naming, suggest, warn_user
+from skeval.utils._checks import Space, naming, suggest, validate_params, warn_user
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import (
     RoutedScorer,

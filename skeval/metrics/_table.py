@@ -649,17 +649,18 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
     classes, codes = np.unique(sample.y_true, return_inverse=True)
     k, labels = len(classes), arguments.get("labels")
     kind, average = arguments.get("multi_class"), arguments.get("average", "macro")
-    same = arguments.get("max_fpr") is None and (labels is None or np.array_equal(labels, classes))
-    weight = sample.weigh()
+    limit, weight = arguments.get("max_fpr"), sample.weigh()
     # two classes: one ranking
     if k == 2 and sample.y_pred.ndim == 1:
         terms = [Term(slice(None), codes == 1, sample.y_pred.astype(float))]
-        limit = arguments.get("max_fpr")
         data = codes == 1, terms[0].score, weight
         areas = None if limit is None else [partial_area(*data, limit)]
         return rank_terms(terms, weight, sample.groups, of_area=True, areas=areas)
     # several classes: one ranking of each class against the rest, or of each pair
-    if not same or sample.y_pred.shape != (len(codes), k) or average not in ("macro", "weighted"):
+    in_order = labels is None or np.array_equal(labels, classes)
+    if limit is not None or not in_order or sample.y_pred.shape != (len(codes), k):
+        return None
+    if average not in ("macro", "weighted"):
         return None
     score, is_class = sample.y_pred.astype(float), codes[:, None] == np.arange(k)
     if kind == "ovr":

@@ -17,8 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import check_count, check_data, warn_undefined
+from skeval.utils._checks import check_count, check_data, validate_params, warn_undefined
 from skeval.utils._compat import Interval, StrOptions
 
 Floats = NDArray[np.float64]

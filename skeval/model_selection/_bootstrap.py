@@ -59,8 +59,8 @@ from skeval._resampling.plans import (
     plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
+from skeval.metrics._calibration import find_recalibration
 from skeval.metrics._scorers import read_scoring
-from skeval.metrics._validation import find_recalibration
 from skeval.model_selection._estimates import (
     NamedScore,
     check_enough,
@@ -522,8 +522,11 @@ class LossTally:
     def __init__(
         self, inputs: Inputs, units: DrawingUnits, whole: FitOutput, named: NamedScore | None = None
     ) -> None:
-        self.inputs, self.units, self.whole, self.named = inputs, units, whole, named
+        self.inputs, self.units, self.named = inputs, units, named
         n, weights = len(inputs.target), inputs.relative_weight
+        # AE: losses of the fit to all samples on these samples
+        self.pair = inputs.loss.pair(inputs.target, inputs.target.codes, whole)
+        self.apparent = weigh_values(inputs.loss(*self.pair), weights)
         self.odds = (1 if weights is None else weights) / units.left_out_probability
         self.sums, self.tests = np.zeros(n), np.zeros(n)
         self.errors: list[np.ndarray] = []
@@ -551,43 +554,29 @@ class LossTally:
         average: str = "samples",
     ) -> Estimate:
         """Return the estimate of the error, or of the score that is named."""
-        inputs, units = self.inputs, self.units
-        target, loss, weights = inputs.target, inputs.loss, inputs.relative_weight
-
-        # AE: error of this fit on its own samples
-        truth, predictions = loss.pair(target, target.codes, self.whole)
-        losses = weigh_values(loss(truth, predictions), weights)
-        apparent = float(losses.mean())
-
-        # BI, eq. (17): mean over samples of the error of the models that left the sample out
-        errors, tested = np.concatenate(self.errors), self.tests > 0
-        # an untested sample has the mean of the others
-        sample_errors = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
-        sample_errors[~tested] = np.average(
-            sample_errors[tested], weights=None if weights is None else weights[tested]
-        )
+        inputs, units, weights = self.inputs, self.units, self.inputs.relative_weight
+        errors, sample_errors = np.concatenate(self.errors), self.average_samples()
+        # AE, BI, and gamma, eq. (27): mean loss over all pairs of a label and a prediction
         values = weigh_values(sample_errors, weights) if average == "samples" else errors
-        oob = float(np.nanmean(values))
-
-        # gamma, eq. (27): mean loss over all pairs of a label and a prediction
-        pairs = None if loss.name == "zero_one" else loss
-        gamma, gamma_values = no_information(truth, predictions, pairs, weights)
-
+        apparent, oob = float(self.apparent.mean()), float(np.nanmean(values))
+        pairs = None if inputs.loss.name == "zero_one" else inputs.loss
+        gamma, gamma_values = no_information(*self.pair, pairs, weights)
         # eq. (24) for .632, eq. (29) to (32) for .632+
         combined = combine(method, apparent, oob, gamma)
-
         # influence of each unit on AE, BI (infinitesimal jackknife, eq. (36) to (40)) and gamma
-        drawn = (block.train for block in plan.blocks())
-        scores = np.concatenate(self.scores)
+        drawn, scores = (block.train for block in plan.blocks()), np.concatenate(self.scores)
         error = standard_error(
             combined.gradient,
-            sampling_influence(losses, units),
+            sampling_influence(self.apparent, units),
             out_of_bag_influence(sample_errors, scores, drawn, units, weights),
             sampling_influence(gamma_values, units),
         )
         # effective number of samples, for the interval of an error rate
+        tested = self.tests > 0
         n_tested = int(tested.sum())
-        size = n_tested if weights is None else intervals.size_from_weights(weights[tested])
+        size: float = n_tested
+        if weights is not None:
+            size = intervals.size_from_weights(weights[tested])
         estimate = estimate_error(
             inputs.with_options(method=method),
             combined.error,
@@ -612,6 +601,17 @@ class LossTally:
         parts = {"resubstitution": apparent, "oob": oob, "no_information": gamma}
         parts = {name: self.named.mean.best - part for name, part in parts.items()}
         return to_score(inputs, self.named, estimate, extra=replace(estimate.extra, **parts))
+
+    def average_samples(self) -> np.ndarray:
+        """Return the mean loss of each sample over the models that left it out, eq. (17).
+
+        A sample that all models were trained on has the mean of the others.
+        """
+        tested, weights = self.tests > 0, self.inputs.relative_weight
+        means = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
+        of_tested = None if weights is None else weights[tested]
+        means[~tested] = np.average(means[tested], weights=of_tested)
+        return means
 
 
 @dataclass(frozen=True)

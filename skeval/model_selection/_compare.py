@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
@@ -43,9 +41,13 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import TESTS, correct, list_tests
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Alternative, ComparisonTest, ErrorScore, RandomStateLike
-from skeval.utils._compat import Interval
+from skeval.utils._checks import (
+    Alternative,
+    ComparisonTest,
+    ErrorScore,
+    RandomStateLike,
+    read_arrays,
+)
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""
@@ -55,17 +57,7 @@ N_REPEATS = 10
 
 
 @_checks.in_order(estimators=None, X=None, y=None)
-@validate_params(
-    {
-        "X": ["array-like", "sparse matrix"],
-        "y": ["array-like"],
-        "cv": ["cv_object"],
-        "scoring": [str, callable, None],
-        "n_resamples": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state", Generator],
-        "n_jobs": [Integral, None],
-    }
-)
+@read_arrays
 def compare_classifiers(
     estimators: Named,
     X: Any,
@@ -241,6 +233,8 @@ def compare_classifiers(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
+    _checks.check_single_score(scoring)
+    _checks.check_count("n_resamples", n_resamples, 2)
     _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     named = name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Integral
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
@@ -58,20 +57,12 @@ from skeval.model_selection._pair_tests import (
 )
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike
-from skeval.utils._compat import Interval, is_plain_scorer
+from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, read_arrays
+from skeval.utils._compat import is_plain_scorer
 
 
 @_checks.in_order(y_true=_checks.is_no_function, predictions=None)
-@validate_params(
-    {
-        "metric": [callable, str, None],
-        "n_resamples": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state", Generator],
-        "n_jobs": [Integral, None],
-    }
-)
+@read_arrays
 def compare_predictions(
     y_true: Any,
     predictions: Any,
@@ -247,6 +238,10 @@ def compare_predictions(
     """
     _checks.check_confidence_level(confidence_level)
     margin = check_margin(margin)
+    _checks.check_count("n_resamples", n_resamples, 2)
+    _checks.check_jobs(n_jobs, 0)
+    if not (metric is None or isinstance(metric, str) or callable(metric)):
+        raise TypeError(f"metric must be a function, a name or None, got {metric!r}.")
     _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     if metric is not None and (isinstance(metric, str) or is_plain_scorer(metric)):
         metric = find_metric(metric)

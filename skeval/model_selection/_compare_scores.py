@@ -26,8 +26,15 @@ from skeval.model_selection._comparison import (
 )
 from skeval.model_selection._pair_tests import TESTS, correct, corrected_t_test, list_tests
 from skeval.utils import _checks
-from skeval.utils._arrays import check_pairs, validate_params
-from skeval.utils._checks import Alternative, ComparisonTest, Missing, Over, RandomStateLike
+from skeval.utils._checks import (
+    Alternative,
+    ComparisonTest,
+    Missing,
+    Over,
+    RandomStateLike,
+    check_pairs,
+    validate_params,
+)
 
 EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
 """What the tests are given of scores, by what the scores are of."""

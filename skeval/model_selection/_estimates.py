@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -22,8 +22,8 @@ from skeval._inference import intervals
 from skeval._inference.errors import (
     SINGLE_INFLATION,
     TestLosses,
-    error_estimate,
     is_too_wide,
+    mean_loss_estimate,
     size_of_mean,
     spread_of_mean,
 )
@@ -103,7 +103,7 @@ def estimate_error(
     widest, degrees = widest or standard_error, fields.get("degrees_of_freedom", np.inf)
     if loss in intervals.NON_NEGATIVE and is_too_wide(value, widest, degrees):
         shared |= {"no_interval": "too_wide", "details": {"caution": TOO_WIDE}}
-    return error_estimate(
+    return mean_loss_estimate(
         value,
         float(standard_error),
         loss=loss,
@@ -568,7 +568,6 @@ def means_of_fits(losses: np.ndarray, output: FitOutput, weights: np.ndarray | N
 
 
 N_RESAMPLES = 1000
-STATISTICS = ("resubstitution", "cross_validation")
 
 Draw = Callable[[int], np.ndarray]
 
@@ -766,7 +765,7 @@ def perturb_error(
     inputs, n = runner.inputs, len(runner.inputs.target)
     # weights of the samples, and the plans of plain fits
     check_perturbed(inputs)
-    _checks.check_option("statistic", statistic, STATISTICS)
+    _checks.check_option("statistic", statistic, get_args(Statistic))
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
     n_resamples, draw = choose_draws(weights, n_resamples, root, inputs.units)
     # the weights of a block are used twice

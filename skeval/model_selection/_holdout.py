@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from skeval._inference import intervals
-from skeval._inference.errors import error_estimate
+from skeval._inference.errors import mean_loss_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import Allocation
+from skeval.utils._checks import Allocation, read_arrays
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"
@@ -165,7 +164,7 @@ def holdout_error(
         # Wilson's limits of the classes, combined
         strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)
         fields |= {"effective_n_samples": None, "forms": {STRATIFIED: strata}}
-    return error_estimate(
+    return mean_loss_estimate(
         error,
         standard_error,
         extra=HoldoutExtra,

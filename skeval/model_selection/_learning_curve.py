@@ -319,6 +319,22 @@ def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
     return (int(first[most]), int(second[most])) if rises[most] > 0 else None
 
 
+def find_obstacle(
+    sizes: Floats, values: Floats, widths: Floats, errors: Floats, ratio: float
+) -> str:
+    """Return the reason against a power law, or an empty string."""
+    rise = find_rise(errors, ratio)
+    if rise is not None:
+        before, after = (f"{write_number(values[at])} with {sizes[at]:g}" for at in rise)
+        reason = f"the error rises from {before} training samples to {after}"
+        return f"{reason}, so the curve does not follow a power law"
+    if len(sizes) < MIN_SIZES:
+        return f"a power law requires {MIN_SIZES} sizes, and there are {len(sizes)}"
+    if not np.all(np.isfinite(widths) & (np.ptp(errors, axis=0) > 0)):
+        return "the error has no interval, or is constant, at one of the sizes"
+    return ""
+
+
 def fit_laws(sizes: Floats, values: Floats, weight: Floats, least: float, x: Floats) -> Floats:
     """Return the least-squares law of each row of values at `x`.
 
@@ -360,19 +376,9 @@ def extrapolate_curve(
     name, bounds = measured[0].name, measured[0].bounds
     x, (y, low, high) = sizes, np.array([(each.value, *each.interval) for each in measured]).T
     columns, band, gain = dict[str, Any](), None, None
-    # reasons against a power law
-    unknown, rise = "The effect of more samples is unknown", find_rise(sign * by_fold, ratio)
-    if rise is not None:
-        before, after = (f"{write_number(y[at])} with {sizes[at]:g}" for at in rise)
-        answer = (
-            f"{unknown}: the error rises from {before} training samples to {after}, so the curve "
-            "does not follow a power law."
-        )
-    elif len(sizes) < MIN_SIZES:
-        answer = f"{unknown}: a power law requires {MIN_SIZES} sizes, and there are {len(sizes)}."
-    elif not np.all(np.isfinite(high - low) & (np.ptp(by_fold, axis=0) > 0)):
-        answer = f"{unknown}: the error has no interval, or is constant, at one of the sizes."
-    else:
+    obstacle = find_obstacle(sizes, y, high - low, sign * by_fold, ratio)
+    answer = f"The effect of more samples is unknown: {obstacle}."
+    if not obstacle:
         # correlated deviations, normal on each side of a value, whose quantiles are its interval
         moved = by_fold - by_fold.mean(axis=0)
         z = _checks.repetition_rng(root, 0).standard_normal((N_DRAWS, len(moved)))

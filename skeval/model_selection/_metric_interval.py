@@ -46,8 +46,7 @@ from skeval.model_selection._subgroups import (
     score_units,
 )
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import MetricIntervalMethod, RandomStateLike
+from skeval.utils._checks import MetricIntervalMethod, RandomStateLike, validate_params
 from skeval.utils._compat import (
     Interval,
     is_plain_scorer,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple, Unpack, overload
+from typing import Any, NamedTuple, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -29,7 +29,7 @@ Orders = Callable[[int], np.ndarray]
 
 
 Score = Callable[..., float]
-Several = list[str] | tuple[str, ...] | Mapping[str, Any] | Callable[..., Mapping[str, float]]
+Several = list[str] | tuple[str, ...] | dict[str, Any] | Callable[..., dict[str, float]]
 
 
 class PermutationOptions(FitOptions, total=False):
@@ -227,7 +227,7 @@ def permutation_test(
     >>> result.pvalue
     0.01
     """
-    _checks.check_option("exchange", exchange, EXCHANGES)
+    _checks.check_option("exchange", exchange, get_args(ExchangeName))
     if max_exceedances is not None:
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     if alpha is not None:
@@ -259,15 +259,13 @@ def permutation_test(
         chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
         if chosen.name == "rotations":  # each is used at most once
             n_permutations = min(n_permutations, len(inputs.target) - 1)
+    rule = None
+    if max_exceedances is not None:
+        rule = paired.stop_after(n_permutations, max_exceedances)
+    elif alpha is not None:
+        rule = paired.stop_when_decided(n_permutations, alpha)
     return compare_with_permutations(
-        Runner(inputs),
-        cv,
-        scoring,
-        chosen,
-        n_permutations,
-        root,
-        max_exceedances=max_exceedances,
-        alpha=alpha,
+        Runner(inputs), cv, scoring, chosen, n_permutations, root, rule
     )
 
 
@@ -278,25 +276,18 @@ def compare_with_permutations(
     exchange: Exchange,
     n_permutations: int,
     root: SeedSequence,
-    *,
-    max_exceedances: int | None = None,
-    alpha: float | None = None,
+    rule: StoppingRule | None = None,
 ) -> Test | Results:
     """Return the test of each metric, or of the only one, from fits to exchanged labels.
 
-    A sequential test ends with the block in which the tests of all metrics have stopped.
+    With a rule, it ends with the block in which the tests of all metrics have stopped.
     """
     inputs = runner.inputs
-    # fits of all permutations, and the rule that stops them
+    # fits of all permutations
     in_time = exchange.name in ("given", "blocks", "rotations")
     plan = make_permutation_plan(
         cv, inputs.X, inputs.target, exchange.orders, n_permutations, root, in_time=in_time
     )
-    rule = None
-    if max_exceedances is not None:
-        rule = paired.stop_after(n_permutations, max_exceedances)
-    elif alpha is not None:
-        rule = paired.stop_when_decided(n_permutations, alpha)
     # scores of the observed labels, then of the permutations
     first_block = None if rule is None else 1 + rule.earliest
     scores: list[Scores] = []
@@ -319,7 +310,7 @@ class Exchange(NamedTuple):
     orders : callable
         The order of the labels in each repetition.
     name : str
-        One of `EXCHANGES`, or "given".
+        Name of the exchange, or "given".
     null : str
         The null hypothesis in words.
     """
@@ -329,7 +320,6 @@ class Exchange(NamedTuple):
     null: str
 
 
-EXCHANGES = ("auto", "samples", "within_groups", "whole_groups", "blocks", "rotations")
 NULLS = {
     "samples": "labels and features of a sample are independent",
     "within_groups": "within a group, labels and features are independent",

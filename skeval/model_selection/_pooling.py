@@ -23,10 +23,10 @@ are the limits of Clopper and Pearson for all samples together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,8 +55,6 @@ STARTS, DRAWS, N_GRID = 60, 100, 600
 
 FEW_SITES, MIN_COUNT = range(3, 6), 5
 """Numbers of sites with normal log-odds, and the errors that each must then expect."""
-
-SCALES = ("auto", "binomial", "identity", "log")
 
 
 def describe_site(
@@ -237,7 +235,7 @@ def new_site_error(
       q pvalue        2.478e-05
     """
     check_confidence_level(confidence_level)
-    check_option("scale", scale, SCALES)
+    check_option("scale", scale, get_args(ScaleName))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(
@@ -252,6 +250,7 @@ def new_site_error(
         raise ValueError(f"groups must have at least two samples of each site, {alone!r} has one.")
     # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
+    sizes: list[float | None] = []
     for _, outputs in Runner(inputs).fits(plan_leave_one_out(inputs)):
         for output in outputs:
             if output.failed[0]:
@@ -259,32 +258,34 @@ def new_site_error(
                 continue
             rows, losses = output.rows, inputs.loss_values(output)
             tested = TestLosses(losses, None if inputs.weight is None else inputs.weight[rows])
+            sizes.append(tested.effective_size if loss_name == "zero_one" else None)
             sites[inputs.groups[rows[0]]] = describe_site(
                 mean_loss_name(loss_name),
                 mean_loss(tested),
                 float(np.sqrt(variance_of_mean(tested))),
                 confidence_level,
                 len(rows),
-                tested.effective_size if loss_name == "zero_one" else None,
+                sizes[-1],
             )
     bounds = bounds_of(loss_name, inputs.target.n_classes)
-    return pool_sites(sites, scale, confidence_level, bounds, n_failed)
+    return pool_sites(sites, sizes, scale, confidence_level, bounds, n_failed)
 
 
 def pool_sites(
     sites: Mapping[Any, Estimate],
+    sizes: Sequence[float | None],
     scale: str,
     confidence_level: float,
     bounds: Limits,
     n_failed: int,
 ) -> Estimate:
-    """Return the pooled estimate of sites."""
+    """Return the pooled estimate of sites, with the effective sizes of rates."""
     if len(sites) < 2:
         raise ValueError(f"groups must have at least two sites with an error, got {len(sites)}.")
     listed = list(sites.values())
     if scale == "auto":
         scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
-    counts = count_errors(sites) if scale == "binomial" else None
+    counts = count_errors(sites, sizes) if scale == "binomial" else None
     pooled: PooledRate | Pooled
     if counts is not None and not is_normal(counts):
         # rates: the mixed model of counts
@@ -302,7 +303,7 @@ def pool_sites(
         slope = {"binomial": mean * (1 - mean), "log": mean}.get(scale, 1.0)
         limits = {"hartung_knapp": pooled.limits, "prediction": pooled.prediction_limits}
         limits = {name: partial(scale_back, back, ends) for name, ends in limits.items()}
-    name, sizes = listed[0].name, [site.n_samples for site in listed]
+    name, n_samples = listed[0].name, sum(site.n_samples or 0 for site in listed)
     ends = write_ends(*limits["prediction"](confidence_level))
     another = Estimate(
         name=name,
@@ -317,7 +318,7 @@ def pool_sites(
         another,
         standard_error=float(pooled.standard_error * slope),
         limits=limits,
-        n_samples=None if None in sizes else sum(size or 0 for size in sizes),
+        n_samples=n_samples,
         extra=ErrorExtra(n_failed=n_failed),
         replicates=np.array([site.value for site in listed]),
         details={
@@ -356,33 +357,23 @@ def log_odds(counts: SiteCounts) -> tuple[Floats, Floats]:
     return np.log((counts.errors + 0.5) / (right + 0.5)), variances
 
 
-def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
+def count_errors(sites: Mapping[Any, Estimate], sizes: Sequence[float | None]) -> SiteCounts:
     """Return the effective numbers of errors and samples of sites.
 
-    A rate `p` with the standard error `s` counts as ``p (1 - p) / s^2`` samples. At 0 or 1 the
-    standard error is 0, and the number is chosen to give Wilson's interval the same far end. A rate
-    among some of the samples, such as a sensitivity, counts only these.
+    A mean `p` whose size is not known, with the standard error `s`, counts as ``p (1 - p) / s^2``
+    samples.
     """
-    sizes = []
-    for name, site in sites.items():
-        value, error = site.value, site.standard_error
+    counts = []
+    for (name, site), size in zip(sites.items(), sizes, strict=True):
+        value = site.value
         if not 0 <= value <= 1:
             raise ValueError(
                 f"scale must not be 'binomial' for errors outside [0, 1], got {value} of {name!r}."
             )
-        if 0 < value < 1:
-            # samples with this binomial standard error
-            size = value * (1 - value) / error**2 if error > 0 else np.nan
-        else:
-            # no standard error at 0 or 1: samples with this Wilson limit
-            low, high = site.interval.low, site.interval.high
-            distance = high if value == 0 else 1 - low
-            quantile = normal_quantile(site.confidence_level)
-            size = quantile**2 * (1 - distance) / distance if distance > 0 else np.nan
-        sizes.append(size)
-    values, counts = np.array([site.value for site in sites.values()]), np.array(sizes)
-    require_weights(sites, counts)
-    return SiteCounts(values * counts, counts)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            counts.append(size or np.divide(value * (1 - value), site.standard_error**2))
+    require_weights(sites, np.array(counts))
+    return SiteCounts(np.array([site.value for site in sites.values()]) * counts, np.array(counts))
 
 
 def require_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
@@ -471,8 +462,7 @@ class Pooled(NamedTuple):
         chances = (np.arange(DRAWS) + 0.5) / DRAWS
         between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
         # Student's distribution of another site for each tau^2
-        weights = 1 / (self.variances + between[:, None])
-        means = weights @ self.values / weights.sum(axis=1)
+        weights, means, _ = weigh_sites(self.values, self.variances, between)
         spreads = np.sqrt(between + 1 / weights.sum(axis=1))
         law = stats.t(self.n_sites - 1, means, spreads)
         # quantiles of the average of these distributions
@@ -494,20 +484,31 @@ def pool(values: Floats, variances: Floats, *, at_least_normal: bool = False) ->
     n = len(values)
     # weighted mean with the variance between sites
     between = find_between(values, variances)
-    weights = 1 / (variances + between)
-    mean = float(np.average(values, weights=weights))
-    deviations = np.sum(weights * (values - mean) ** 2)
+    weights, (mean,), (deviations,) = weigh_sites(values, variances, np.array([between]))
     ratio = float(deviations / (n - 1))
     error = float(np.sqrt(max(1.0, ratio) / weights.sum()))
     corrected = float(np.sqrt(ratio / weights.sum())) if at_least_normal else error
     # heterogeneity: Cochran's Q, and I^2
-    fixed = 1 / variances
-    q = float(np.sum(fixed * (values - np.average(values, weights=fixed)) ** 2))
-    pvalue = float(stats.chi2.sf(q, n - 1))
-    freedom = fixed.sum() - np.sum(fixed**2) / fixed.sum()
-    typical = (n - 1) / freedom
-    share = between / (between + typical)
-    return Pooled(mean, error, between, q, pvalue, float(share), values, variances, corrected)
+    q = float(weigh_sites(values, variances, np.zeros(1))[2][0])
+    pvalue, share = float(stats.chi2.sf(q, n - 1)), share_between(between, 1 / variances)
+    return Pooled(float(mean), error, between, q, pvalue, share, values, variances, corrected)
+
+
+def weigh_sites(
+    values: Floats, variances: Floats, between: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return the weights of the sites for each variance between them, the means, and Q."""
+    weights = 1 / (variances + between[:, None])
+    means = weights @ values / weights.sum(axis=1)
+    return weights, means, np.sum(weights * (values - means[:, None]) ** 2, axis=1)
+
+
+def share_between(between: float, precisions: Floats) -> float:
+    """Return I^2, with a typical variance within sites (Higgins and Thompson 2002)."""
+    if not between > 0:
+        return 0.0
+    freedom = precisions.sum() - np.sum(precisions**2) / precisions.sum()
+    return float(between / (between + (len(precisions) - 1) / freedom))
 
 
 def find_between(values: Floats, variances: Floats) -> float:
@@ -534,21 +535,16 @@ def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
     # start far below the variance of the most precise site, so that the grid is fine enough
     largest = variances.max() + np.var(values)
     grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
-    weights = 1 / (variances + grid[:, None])
-    means = weights @ values / weights.sum(axis=1)
     # Q decreases in tau^2, so it is inverted by interpolation
-    q = np.sum(weights * (values - means[:, None]) ** 2, axis=1)
+    q = weigh_sites(values, variances, grid)[2]
     variances_at: Floats = np.interp(wanted, q[::-1], grid[::-1])
     return variances_at
 
 
 def _deviances(values: Floats, variances: Floats, between: Floats) -> Floats:
     """Return minus twice the restricted log likelihood of each variance, up to a constant."""
-    weights = 1 / (variances + between[:, None])
-    total = weights.sum(axis=1)
-    means = weights @ values / total
-    residuals = np.sum(weights * (values - means[:, None]) ** 2, axis=1)
-    deviances: Floats = residuals - np.log(weights).sum(axis=1) + np.log(total)
+    weights, _, residuals = weigh_sites(values, variances, between)
+    deviances: Floats = residuals - np.log(weights).sum(axis=1) + np.log(weights.sum(axis=1))
     return deviances
 
 
@@ -723,12 +719,8 @@ class PooledRate:
 
     @property
     def i_squared(self) -> float:
-        """Fraction of the variance between sites, with a typical variance within (Higgins 2002)."""
-        precisions = self.sites.sizes * self.mean * (1 - self.mean)
-        if not self.between > 0:
-            return 0.0
-        freedom = precisions.sum() - np.sum(precisions**2) / precisions.sum()
-        return float(self.between / (self.between + (len(precisions) - 1) / freedom))
+        """Fraction of the variance of the log-odds of a site that is between sites."""
+        return share_between(self.between, self.sites.sizes * self.mean * (1 - self.mean))
 
     @property
     def site_error(self) -> float:
@@ -758,14 +750,10 @@ class PooledRate:
     def _limit(self, confidence_level: float, spreads: Floats) -> Limits:
         """Return quantiles of normal deviates of these spreads around the means of the grid."""
         tail, means = (1 - confidence_level) / 2, self.grid[0]
-        low = high = np.nan
-        if self.sites.rate == 0:
-            low = 0.0
-        else:  # prior 1/p of the rate is 1 - p of its log-odds
+        low, high = 0.0, 1.0
+        if self.sites.rate > 0:  # prior 1/p of the rate is 1 - p of its log-odds
             low = _quantile(means, self.weigh(log_share(-means)), spreads, tail)
-        if self.sites.rate == 1:
-            high = 1.0
-        else:
+        if self.sites.rate < 1:
             high = _quantile(means, self.weigh(log_share(means)), spreads, 1 - tail)
         return min(low, self.mean), max(high, self.mean)
 

@@ -8,7 +8,7 @@ because the model varies with its training samples: see `Sample.inflate`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack, get_args, overload
@@ -60,7 +60,7 @@ from skeval.utils._checks import ErrorScore, RandomStateLike, ScoreMethod, ignor
 from skeval.utils._text import name_of
 
 Score = Callable[..., float]
-Several = list[str] | tuple[str, ...] | Mapping[str, Any]
+Several = list[str] | tuple[str, ...] | set[str] | dict[str, Any]
 
 
 class ScoreOptions(FitOptions, total=False):

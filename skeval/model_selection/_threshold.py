@@ -21,7 +21,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference import intervals
@@ -34,8 +34,7 @@ from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, warn_of_other_class
 from skeval.metrics._table import close_side
 from skeval.utils import _checks
-from skeval.utils._arrays import validate_params
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
 from skeval.utils._compat import Interval
 
 Floats = NDArray[np.float64]
@@ -51,14 +50,10 @@ STEP = 1e-6
 
 
 @validate_params(
-    {
-        "threshold": [Real, str, dict],
-        "pos_label": [Real, str, "boolean", None],
-        "sample_weight": ["array-like", None],
-        "groups": ["array-like", None],
+    CONSTRAINTS
+    | {
         "prevalence": [Interval(Real, 0, 1, closed="neither"), None],
         "n_resamples": [Interval(Integral, 20, None, closed="left")],
-        "random_state": ["random_state", Generator],
     }
 )
 def threshold_measures(
@@ -174,7 +169,6 @@ def threshold_measures(
       apparent        0.8036
       optimism        0.0316
     """
-    _checks.check_confidence_level(confidence_level)
     rule = read_rule(threshold)
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     warn_of_other_class("y_score", sample)

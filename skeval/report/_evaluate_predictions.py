@@ -15,7 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.estimate import Results
-from skeval.metrics._validation import measure_calibration
+from skeval.metrics._calibration import measure_calibration
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
@@ -25,8 +25,7 @@ from skeval.report._page import Section
 from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
-from skeval.utils._arrays import read_arrays
-from skeval.utils._checks import PredictionKind, RandomStateLike
+from skeval.utils._checks import PredictionKind, RandomStateLike, read_arrays
 from skeval.utils._text import name_label, write_ends, write_number
 
 

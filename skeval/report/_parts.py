@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 from skeval._adapters.runner import NoFitLeftError, Runner
 from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._inference.paired import find_season
+from skeval._inference.paired import find_season, stop_when_decided
 from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
@@ -490,11 +490,11 @@ def _permute(evaluation: JudgedEvaluation) -> list[Test]:
         scoring = make_scorer(score, greater_is_better=False, response_method=loss.response)
     with ignored_warnings(UserWarning, r"\d+ of \d+ groups have"):  # the report warns
         exchange = draw_orders(target.y, inputs.groups, root)
-    alpha = ALPHA if evaluation.include == "auto" else None
     n_most = evaluation.n_permutations
+    rule = stop_when_decided(n_most, ALPHA) if evaluation.include == "auto" else None
     with ignored_warnings(UserWarning, "The least populated class"):  # the report has a note
         result: Any = compare_with_permutations(  # one metric, one result
-            evaluation.strict, evaluation.splitter, scoring, exchange, n_most, root, alpha=alpha
+            evaluation.strict, evaluation.splitter, scoring, exchange, n_most, root, rule
         )
     named = SCORINGS.get(loss.name, f"minus the {mean_loss_name(loss.name)}")
     return [replace(result, name=metric or named)]

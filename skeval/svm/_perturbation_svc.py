@@ -192,6 +192,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     """
 
     __metadata_request__fit: ClassVar = {"groups": True}
+    _resample: partial[Estimate] | None
+    """Call that estimates the error, until it is made."""
 
     def __init__(
         self,
@@ -298,10 +300,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.classes_: np.ndarray = self.svc_.classes_
         # indices of samples are those before the samples of weight 0 were left out
         self.support_: np.ndarray = rows[repeated][self.svc_.support_]
-        self._perturbation: Estimate | None = None
-        self._resample: partial[Estimate] | None = None
-        self._not_estimable, self._fit_groups = "", groups
-        if self.n_resamples:
+        # the error is estimated when it is first read
+        self._withhold_estimates("n_resamples=0 skipped the estimation of the error.")
+        self._fit_groups = groups
+        if not self.n_resamples:
+            self.perturbation_: Estimate | None = None
+        else:
             # the parameters may change, too
             own = self.get_params(deep=False).keys() - SVC_PARAMETERS - {"estimator"}
             options = {name: getattr(self, name) for name in own}
@@ -358,32 +362,29 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         # the seed is of probabilities only; None would advance the global generator
         return SVC(**{name: getattr(self, name) for name in shared}, random_state=0)
 
-    def __dir__(self) -> list[str]:
-        """List the attributes, without those that would run the resampling.
+    def __getattr__(self, name: str) -> Any:
+        """Run the resampling when one of its results is first read, and keep them all.
 
-        scikit-learn's displays read all listed attributes, and so does its own `__dir__`.
+        Displays of scikit-learn read all attributes that ``dir`` lists, so they run nothing.
         """
-        names = set(object.__dir__(self))
-        if getattr(self, "_perturbation", None) is None:
-            names -= OF_RESAMPLING
-        return sorted(name for name in names if hasattr(self, name))
-
-    @property
-    def perturbation_(self) -> Estimate | None:
-        """Cross-validated error with its interval, or None for ``n_resamples=0``."""
+        if name not in OF_RESAMPLING:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self)
-        if self._not_estimable:
+        if self._resample is None:
             raise AttributeError(self._not_estimable)
-        # resample when the error is first read
-        if self._resample is not None:
-            self._announce_fits(*self._resample.args[1:], **self._resample.keywords)
-            # random weights are no counts
-            if (weights := self._resample.keywords["sample_weight"]) is not None:
-                warn_unweighted(self._resample.args[0], weights)
-            with config_context(enable_metadata_routing=self._is_routed):
-                self._perturbation = self._resample()
-            self._resample = None
-        return self._perturbation
+        (procedure, X, y), options = self._resample.args, self._resample.keywords
+        self._announce_fits(X, y, **options)
+        # random weights are no counts
+        if options["sample_weight"] is not None:
+            warn_unweighted(procedure, options["sample_weight"])
+        with config_context(enable_metadata_routing=self._is_routed):
+            result = self._resample()
+        self._resample, self.perturbation_ = None, result
+        self.cv_error_: float = result.value
+        self.resubstitution_error_: float = result.extra.resubstitution
+        self.statistics_: np.ndarray = result.extra.statistics
+        self.confidence_interval_: ConfidenceInterval = result.interval
+        return vars(self)[name]
 
     def _announce_fits(self, X: Any, y: np.ndarray, **options: Any) -> None:
         """Say how many fits follow. Warn if they take more than a minute."""
@@ -416,32 +417,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     def _withhold_estimates(self, reason: str) -> None:
         """Make every error estimate raise an error that states this reason."""
         self._not_estimable, self._resample = reason, None
-
-    def _get_perturbation(self) -> Estimate:
-        result = self.perturbation_
-        if result is None:
-            raise AttributeError("n_resamples=0 skipped the estimation of the error.")
-        return result
-
-    @property
-    def cv_error_(self) -> float:
-        """Cross-validated error of `estimator`, without the steps in front of this estimator."""
-        return self._get_perturbation().value
-
-    @property
-    def resubstitution_error_(self) -> float:
-        """Error on the training samples."""
-        return self._get_perturbation().extra.resubstitution
-
-    @property
-    def statistics_(self) -> np.ndarray:
-        """Perturbed statistics `W*`, shape (n_resamples,)."""
-        return self._get_perturbation().extra.statistics
-
-    @property
-    def confidence_interval_(self) -> ConfidenceInterval:
-        """Confidence interval of the error."""
-        return self._get_perturbation().confidence_interval()
+        for name in OF_RESAMPLING & vars(self).keys():
+            delattr(self, name)
 
     coef_: Any = attribute_of_svc("coef_", "Weights of the features; linear kernel only.")
     intercept_: Any = attribute_of_svc("intercept_", "Intercepts of the decision functions.")

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval._inference.errors import error_estimate
+from skeval._inference.errors import mean_loss_estimate
 from skeval._inference.intervals import size_of_proportion
 from skeval.feature_selection import selection_bias, selection_stability
 from skeval.model_selection import (
@@ -36,7 +36,7 @@ from skeval.model_selection import (
 
 def estimate_of(error, spread, n, loss="zero_one"):
     size = size_of_proportion(error, spread, n) if loss == "zero_one" else None
-    return error_estimate(
+    return mean_loss_estimate(
         error,
         spread,
         loss=loss,

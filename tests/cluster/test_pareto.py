@@ -148,6 +148,18 @@ def test_frame_and_text():
     assert sum(line.endswith("front") for line in lines) == result.front.sum()
 
 
+@pytest.mark.parametrize("given", [{}, [Y]])
+def test_partitions_are_a_dict(given):
+    with pytest.raises(ValueError, match="partitions must be a dict"):
+        compare_clusterings(X, given)
+
+
+def test_one_index_is_its_name():
+    alone, listed = (compare_clusterings(X, PARTITIONS, indices=one) for one in ("dunn", ["dunn"]))
+    assert alone.indices == listed.indices == ("dunn",)
+    np.testing.assert_array_equal(alone.values, listed.values)
+
+
 def test_indices_display():
     result = compare_clusterings(X, PARTITIONS)
     display = IndicesDisplay.from_result(result)

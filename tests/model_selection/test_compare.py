@@ -302,7 +302,8 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
             "every sample exactly once",
         ),
         ({"cv": [(np.arange(60), np.arange(60, 120))]}, "at least two splits, got 1"),
-        ({"cv": 1}, "n_splits"),
+        ({"cv": 1}, "cv must be"),
+        ({"method": "bootstrap", "n_resamples": 1}, "n_resamples"),
     ],
 )
 def test_bad_options(options, message):

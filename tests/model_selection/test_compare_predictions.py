@@ -408,3 +408,12 @@ def test_an_area_of_labels_is_told():
         with pytest.warns(UserWarning, match=r"predictions\['b'\] has the labels 0 and 1"):
             compare_predictions(y, {"a": p, "b": labels}, metric=metric, n_resamples=20)
         metric_interval(metric, y, np.where(p > 0.5, 0.7, 0.2))  # two scores
+
+
+@pytest.mark.parametrize(
+    "option", [{"metric": 3}, {"n_resamples": 1}, {"n_jobs": "two"}, {"random_state": "one"}]
+)
+def test_an_option_of_a_wrong_kind_is_named(option):
+    y = np.arange(20) % 2
+    with pytest.raises((TypeError, ValueError), match=f"{next(iter(option))} must"):
+        compare_predictions(y, [y, 1 - y], **option)

@@ -17,7 +17,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
-from skeval._inference.errors import error_estimate
+from skeval._inference.errors import mean_loss_estimate
 from skeval._inference.intervals import size_of_proportion
 from skeval.feature_selection import selection_bias
 from skeval.metrics import break_even_point, error_norm, error_rate, ranking_loss
@@ -164,7 +164,7 @@ PROPORTIONS = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
 
 def estimate_of(error, spread, n, loss="zero_one"):
     size = size_of_proportion(error, spread, n) if loss == "zero_one" else None
-    return error_estimate(
+    return mean_loss_estimate(
         error,
         spread,
         loss=loss,

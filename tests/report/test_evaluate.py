@@ -258,10 +258,10 @@ def test_the_guess_is_the_value_of_a_season_before_that_each_model_knew(gap, los
 
 
 def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypatch):
-    def read(self):
+    def resample(*_, **__):
         raise AssertionError("a fit resampled")
 
-    monkeypatch.setattr(PerturbationResamplingSVC, "perturbation_", property(read))
+    monkeypatch.setattr("skeval.svm._perturbation_svc.perturbation_interval", resample)
     X, y = two_classes[0][:24], two_classes[1][:24]
     few = FEW | {"cv": 3, "random_state": 0}
     plain = skeval.evaluate(SVC(kernel="linear"), X, y, **few)

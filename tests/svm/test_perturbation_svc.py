@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -255,15 +256,15 @@ def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
 
 @pytest.mark.parametrize("scale", [1.0, 1e4])
 def test_a_long_reading_is_announced_with_its_remedy(data, monkeypatch, capsys, scale):
-    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", lambda *_, **__: None)
+    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", Mock())
     X, y = data[0] * np.r_[scale, np.ones(data[0].shape[1] - 1)], data[1]
     run = {"C": 1e-9, "cv": 3}  # libsvm takes long on such columns
     model = PerturbationResamplingSVC(n_resamples=10**7, verbose=1, **run).fit(X, y)
     remedy = "StandardScaler" if scale > 1 else "n_resamples=200"
     with pytest.warns(UserWarning, match=rf"needs 30000004 fits, about .*{remedy}"):
-        assert model.perturbation_ is None
+        assert model.cv_error_ is model.perturbation_.value
     assert "needs 30000004 fits" in capsys.readouterr().err
     short = PerturbationResamplingSVC(n_resamples=5, **run).fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert short.perturbation_ is None
+        assert short.cv_error_ is short.perturbation_.value

@@ -14,19 +14,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
-from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Results
 from skeval.metrics._classification import f_weights
-from skeval.utils._arrays import CONSTRAINTS, validate_params
 from skeval.utils._checks import (
+    CONSTRAINTS,
     check_data,
     check_flag,
     check_no_clusterer,
+    check_same_length,
     check_weights,
     give_nan,
     naming,
     shift_integers,
+    validate_params,
     warn_undefined,
 )
 from skeval.utils._compat import array_namespace, device, widest_float_dtype
@@ -270,21 +271,12 @@ def make_contingency(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> Contingency:
     """Validate the input of an external index and return the contingency table."""
-    true, pred = (
-        check_partition(labels_true, "labels_true"),
-        check_partition(labels_pred, "labels_pred"),
-    )
-    check_consistent_length(true, pred, sample_weight)
+    true = check_partition(labels_true, "labels_true")
+    pred = check_partition(labels_pred, "labels_pred")
+    check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
     if sample_weight is None or not len(true):
         return contingency(true, pred)
     return contingency(true, pred, check_weights("sample_weight", sample_weight, len(true)))
-
-
-def make_pairs(
-    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
-) -> PairCounts:
-    """Validate the input of a pair index and return its pair counts, up to a common factor."""
-    return count_pairs(make_contingency(labels_true, labels_pred, sample_weight))
 
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
@@ -667,7 +659,9 @@ def pair_precision_recall_fscore(
     >>> round(precision, 4), round(recall, 4), round(fscore, 4)
     (0.3333, 0.5, 0.4)
     """
-    return precision_recall_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return precision_recall_f(
+        count_pairs(make_contingency(labels_true, labels_pred, sample_weight)), beta
+    )
 
 
 @validate_params(CONSTRAINTS)
@@ -718,7 +712,7 @@ def pair_fbeta_score(
     >>> pair_fbeta_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.4
     """
-    return pair_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return pair_f(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)), beta)
 
 
 @validate_params(CONSTRAINTS)
@@ -760,7 +754,7 @@ def pair_jaccard_score(
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.25
     """
-    return pair_jaccard(make_pairs(labels_true, labels_pred, sample_weight))
+    return pair_jaccard(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
 @validate_params(CONSTRAINTS)
@@ -810,7 +804,7 @@ def fowlkes_mallows_score(
     >>> fowlkes_mallows_score([0, 1, 2], [2, 1, 0])
     1.0
     """
-    return fowlkes_mallows(make_pairs(labels_true, labels_pred, sample_weight))
+    return fowlkes_mallows(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
 @validate_params(CONSTRAINTS)
@@ -863,7 +857,7 @@ def minkowski_score(
     >>> round(minkowski_score([0, 0, 1, 1], [0, 0, 0, 1]), 4)
     1.2247
     """
-    return minkowski(make_pairs(labels_true, labels_pred, sample_weight))
+    return minkowski(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
 @validate_params({"labels": "no_validation", "sparse_output": ["boolean"]})

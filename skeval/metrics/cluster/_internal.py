@@ -33,12 +33,11 @@ from sklearn.metrics import (
     rand_score,
     v_measure_score,
 )
-from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
 from skeval.metrics.cluster import _external
-from skeval.metrics.cluster._kernels.distance_pass import (
+from skeval.metrics.cluster._distance_pass import (
     FROM_PAIRS,
     NUMBERS_AT_ONCE,
     pass_over_rows,
@@ -46,13 +45,7 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     silhouettes,
     slices,
 )
-from skeval.metrics.cluster._kernels.distances import (
-    NamedMetric,
-    Partition,
-    Samples,
-    Tiles,
-    to_centroids,
-)
+from skeval.metrics.cluster._distances import NamedMetric, Partition, Samples, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
@@ -62,18 +55,19 @@ from skeval.metrics.cluster._samples import (
     measure,
     measure_without_pass,
 )
-from skeval.utils._arrays import validate_params
 from skeval.utils._checks import (
     CompactnessUnit,
     Dispersion,
     Noise,
     RandomStateLike,
     check_option,
+    check_same_length,
     give_nan,
     refuse_shuffled_index,
     repetition_rng,
     root_seed,
     small_seed,
+    validate_params,
     warn_undefined,
 )
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing
@@ -397,7 +391,7 @@ def silhouette_score(
     0.798
     """
     if sample_size is not None:  # the same subsample as in scikit-learn for the same seed
-        check_consistent_length(X, labels)
+        check_same_length(X=X, labels=labels)
         refuse_shuffled_index(X, {"labels": labels})
         rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:sample_size]
         X, labels = safe_indexing(X, rows), safe_indexing(labels, rows)

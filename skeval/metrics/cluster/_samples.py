@@ -26,9 +26,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from skeval.metrics.cluster._kernels import distance_pass
-from skeval.metrics.cluster._kernels.distance_pass import FROM_PAIRS, PRUNED
-from skeval.metrics.cluster._kernels.distances import (
+from skeval.metrics.cluster._distance_pass import (
+    FROM_PAIRS,
+    PRUNED,
+    connectivity_by_tree,
+    extremes_by_bounds,
+    measure_by_pass,
+)
+from skeval.metrics.cluster._distances import (
     Partition,
     Points,
     Samples,
@@ -108,8 +113,7 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
         names = np.concatenate([names[is_name], np.repeat(names[~is_name][:1], n_noise)])
     # kept rows by cluster, and the start and size of each cluster
     sizes = np.bincount(number, minlength=len(names))
-    few = len(names) <= np.iinfo(np.uint16).max  # which NumPy sorts in linear time
-    order = kept[np.argsort(number.astype(np.uint16) if few else number, kind="stable")]
+    order = kept[np.argsort(number, kind="stable")]
     return Partition(order, np.cumsum(sizes) - sizes, sizes, names, n_rows)
 
 
@@ -221,7 +225,7 @@ def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dic
         result |= measure_without_pass(samples, by_tree, n_neighbors)
         left -= set(result)
     if left:
-        result |= distance_pass.measure_by_pass(samples, left, n_neighbors)
+        result |= measure_by_pass(samples, left, n_neighbors)
     return result | measure_centroids(samples, needs - FROM_PAIRS)
 
 
@@ -229,9 +233,9 @@ def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int = 0
     """Return extremes and connectivity, if trees and bounds can compute them."""
     result: dict[str, Any] = {}
     if "extremes" in needs:
-        result["extremes"] = distance_pass.extremes_by_bounds(samples)
+        result["extremes"] = extremes_by_bounds(samples)
     if "connectivity" in needs:
-        result["connectivity"] = distance_pass.connectivity_by_tree(samples, n_neighbors)
+        result["connectivity"] = connectivity_by_tree(samples, n_neighbors)
     return {name: value for name, value in result.items() if value is not None}
 
 

@@ -111,7 +111,7 @@ SAID_BY = {
     "Similar neighboring rows": {"copies", "near-duplicates", "identifier", "row-number"},
     "Row number": {"time-order"},
 }
-"""Codes of the findings that say more than a note with this title."""
+"""Codes of the findings that say more than a note with this title. Two notes may share a code."""
 
 
 def drop_repeated(results: Iterable[CheckResult]) -> list[CheckResult]:

@@ -19,9 +19,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import calinski_harabasz_score, pairwise_distances
 
 from skeval.metrics import cluster as sk
+from skeval.metrics.cluster import _distance_pass as passes
 from skeval.metrics.cluster import _internal, _samples, dbcv_score, internal_indices
 from skeval.metrics.cluster._internal import ROWS, TABLES, allocate
-from skeval.metrics.cluster._kernels import distance_pass as passes
 from skeval.metrics.cluster._samples import make_partition
 from skeval.model_selection import Estimate
 
@@ -99,7 +99,7 @@ def euclidean_case(kind, n=80, p=12):
 )
 def test_cancellation_costs_no_digit(kind, form, exponent, monkeypatch):
     """The sparse tiles too, and the data in any power of two."""
-    monkeypatch.setattr("skeval.metrics.cluster._kernels.distances.MAX_NUMBERS", 0)
+    monkeypatch.setattr("skeval.metrics.cluster._distances.MAX_NUMBERS", 0)
     points, y = euclidean_case(kind), rng.integers(0, 3, 80)
     scale = 2.0**exponent
     expected = sk.internal_indices(reference.distance_matrix(points), y, metric="precomputed")
@@ -119,7 +119,7 @@ def test_many_clusters_need_no_table(n_features, monkeypatch):
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             options = {"metric": metric, "noise": "singletons"}
             whole = sk.internal_indices(data[metric], y, **options)
-            monkeypatch.setattr("skeval.metrics.cluster._kernels.distance_pass.TABLE_NUMBERS", 0)
+            monkeypatch.setattr("skeval.metrics.cluster._distance_pass.TABLE_NUMBERS", 0)
             strips = sk.internal_indices(data[metric], y, **options)
         value = sk.silhouette_score(data[metric], y, **options)
         monkeypatch.undo()

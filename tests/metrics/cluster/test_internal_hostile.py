@@ -6,7 +6,7 @@ from helpers.cases import every_other
 from reference import internal as reference
 
 from skeval.metrics import cluster as sk
-from skeval.metrics.cluster._kernels import distance_pass as passes
+from skeval.metrics.cluster import _distance_pass as passes
 
 KINDS = {
     "normal": lambda rng, n, p: rng.normal(size=(n, p)),

@@ -138,22 +138,14 @@ def euclidean(a: Points, b: Points) -> np.ndarray:
 
 def squared_euclidean(a: Points, b: Points) -> np.ndarray:
     """Return the (r, c) squared Euclidean distances between dense or sparse points."""
-    if issparse(a):
-        # eq. 8 for sparse points, which are not centered
-        aa, bb = squared_norms(a), squared_norms(b)
-        squared = safe_sparse_dot(a, b.T, dense_output=True)
-        squared *= -2.0
-        squared += aa[:, None]
-        squared += bb
-        mend(squared, aa, bb, lambda: (a, b))
-        return squared
-    if a.shape[1] <= DIRECT_FEATURES:
+    if not issparse(a):
         return cdist(a, b, "sqeuclidean")
-    center = a[0] + (a - a[0]).mean(axis=0)  # near the rows, to reduce cancellation
-    # eq. 8 (r, c)
-    left, right = left_operands(operands(a.T, center)), operands(b.T, center)
-    aa, bb = left[:, -1], right[-2]
-    squared = left @ right
+    # eq. 8 for sparse points, which are not centered
+    aa, bb = squared_norms(a), squared_norms(b)
+    squared = safe_sparse_dot(a, b.T, dense_output=True)
+    squared *= -2.0
+    squared += aa[:, None]
+    squared += bb
     mend(squared, aa, bb, lambda: (a, b))
     return squared
 

@@ -9,11 +9,9 @@ from hypothesis.extra.numpy import arrays
 from reference import internal as reference
 from scipy.spatial.distance import cdist, pdist
 
-from skeval.metrics.cluster._kernels import distance_pass
-from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._kernels import distance_pass as search
-from skeval.metrics.cluster._kernels.distance_pass import Nearest, largest_diameter, nearest_between
-from skeval.metrics.cluster._kernels.distances import euclidean, euclidean_tiles, point_tiles
+from skeval.metrics.cluster import _distance_pass as passes
+from skeval.metrics.cluster._distance_pass import Nearest, largest_diameter, nearest_between
+from skeval.metrics.cluster._distances import euclidean, euclidean_tiles, point_tiles
 
 rng = np.random.default_rng(5)
 
@@ -71,7 +69,7 @@ SHAPES = {
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("n_clusters", [2, 3, 8, 900])
 def test_nearest_and_largest_of_many_clusters(shape, n_clusters, monkeypatch):
-    monkeypatch.setattr(search, "FIRST_BATCH", 50)
+    monkeypatch.setattr(passes, "FIRST_BATCH", 50)
     points = SHAPES[shape]
     cluster = np.sort(np.arange(900) % n_clusters)
     D = cdist(points, points)
@@ -97,7 +95,7 @@ def test_diameter_of_any_grid_points(points):
 def few_waiting(request, monkeypatch):
     monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
     monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
-    monkeypatch.setattr(distance_pass, "MAX_WAITING", 5)
+    monkeypatch.setattr(passes, "MAX_WAITING", 5)
 
 
 def by_pass(tiles, cluster, L, zero=0.0, n_jobs=None):

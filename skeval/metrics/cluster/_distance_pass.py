@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distances import (
+from skeval.metrics.cluster._distances import (
     Partition,
     Samples,
     Strip,
@@ -30,7 +30,6 @@ from skeval.metrics.cluster._kernels.distances import (
 
 TILE_ROWS, TILE_COLUMNS = 384, 1024  # fastest for 2,000 to 5,000 samples in 8 to 500 clusters
 NUMBERS_AT_ONCE = 2**20  # distances of whole rows stored at a time
-MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
 TABLE_NUMBERS = 2**24  # 128 MB: larger (K, n) sums are computed strip by strip
 WITHIN = {"mean_within", "max_within"}
 SUMS = {"silhouette_samples", "mean_within", "mean_between"}
@@ -197,7 +196,7 @@ def distance_pass(
     )
     if not (sums or extremes or nearest is not None):
         return result
-    cut = lru_cache(maxsize=None)(partial(Segments, starts))
+    cut = partial(Segments, starts)
     row_cuts, column_cuts = (cut_points(starts, n, size) for size in (TILE_ROWS, TILE_COLUMNS))
 
     def reduce(rows: slice, later: bool) -> _Strip:
@@ -246,18 +245,6 @@ def sums_by_strips(tiles: Tiles, starts: np.ndarray, n: int) -> ClusterSums:
     """Yield eq. 1 for a few rows at a time. Each pair is computed twice."""
     for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
         yield rows, np.add.reduceat(tiles(rows)(slice(0, n)).distances, starts, axis=1).T
-
-
-def sums_of_matrix(matrix: np.ndarray, order: np.ndarray, members: list[slice]) -> ClusterSums:
-    """Yield eq. 1 from a distance matrix in the caller's order, adding whole rows."""
-    sums = np.zeros((len(members), matrix.shape[1]))  # (K, rows of the caller)
-    for total, rows_of_cluster in zip(sums, members, strict=True):
-        for rows in slices(rows_of_cluster.stop, MATRIX_ROWS, start=rows_of_cluster.start):
-            total += matrix[order[rows]].sum(axis=0, dtype=np.float64)
-    sums, diagonal = sums[:, order], np.diagonal(matrix)[order]  # (K, n), (n,)
-    for total, rows in zip(sums, members, strict=True):
-        total[rows] -= diagonal[rows]  # rounding may leave the diagonal above 0
-    yield slice(0, len(order)), sums
 
 
 def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -321,7 +308,7 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
         samples.tiles,
         partition.starts,
         n,
-        sums=bool(needs & SUMS) and in_table and samples.metric != "precomputed",
+        sums=bool(needs & SUMS) and in_table,
         extremes=bool(needs & EXTREMES),
         by_pair="min_between" in needs,
         nearest=Nearest(partition.cluster, L, samples.zero) if L else None,
@@ -329,12 +316,9 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     )
     result: dict[str, Any] = {}
     if needs & SUMS:
-        if reduced.sums.size:
-            strips: ClusterSums = iter([(slice(0, n), reduced.sums)])
-        elif in_table:
-            strips = sums_of_matrix(samples.points, partition.order, partition.members)
-        else:
-            strips = sums_by_strips(samples.tiles, partition.starts, n)
+        strips = sums_by_strips(samples.tiles, partition.starts, n)
+        if in_table:
+            strips = iter([(slice(0, n), reduced.sums)])
         result |= _reduce_sums(strips, partition, needs)
     if needs & EXTREMES:
         result["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())

@@ -1,3 +1,0 @@
-"""The passes over distances: arrays in, arrays out."""
-
-from __future__ import annotations
