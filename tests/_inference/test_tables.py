@@ -138,7 +138,6 @@ def test_limits_of_one_class_are_those_of_the_search(value, counts):
         (sk.f1_score, 2),
         (sk.jaccard_score, 2),
     ],
-    ids=str,
 )
 def test_standard_errors_are_those_of_the_jackknife(metric, n_classes):
     rng = np.random.default_rng(0)
