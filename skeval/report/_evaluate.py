@@ -6,7 +6,7 @@ and the warnings, in this order. `_parts` has the main estimate and lists the ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -54,6 +54,7 @@ from skeval.report._parts import (
     Evaluation,
     Finished,
     JudgedEvaluation,
+    OwnCheck,
     Task,
     choose_folds,
     estimate_mains,
@@ -104,7 +105,7 @@ def evaluate(
     feature_names: Sequence[str] | None = None,
     left_out: Any = None,
     ignore: str | Iterable[str] = (),
-    checks: Sequence[Callable[[Any, Any], str | None]] = (),
+    checks: Sequence[OwnCheck] = (),
     pos_label: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,

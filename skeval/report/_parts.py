@@ -116,6 +116,10 @@ class Clock:
             return function(*args)
 
 
+OwnCheck = Callable[[Any, Any], str | None]
+"""Check of the user, from X and y to the text of a warning, or None."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
     """One estimator to evaluate, with its validated arguments."""
@@ -132,7 +136,7 @@ class Task:
     notes: tuple[Caution, ...]
     ignored: frozenset[str]
     """Codes of checks without warnings."""
-    own_checks: tuple[Callable[[Any, Any], str | None], ...]
+    own_checks: tuple[OwnCheck, ...]
 
     @property
     def inputs(self) -> Inputs:

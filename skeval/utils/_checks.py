@@ -315,9 +315,9 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
             got = ", ".join(type(value).__name__ for value in args)
             if len(args) > len(kinds):
                 systems = {"estimators", "predictions", "scores"} & {*kinds}
-                several = ", several systems as one list or dict" if systems else ""
+                several = " with several systems as one list or dict, and" if systems else " with"
                 raise TypeError(
-                    f"the call is {call}{several}, with {'=, '.join(others)}= by name, got ({got})."
+                    f"the call is {call},{several} {'=, '.join(others)}= by name, got ({got})."
                 )
             if any(fits is not None and not fits(value) for fits, value in pairs):
                 raise TypeError(f"the order of arguments is {call}, got ({got}).")
