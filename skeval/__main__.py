@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"skeval: error: {text}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
-        on = "the same command again" if options.memory else "with --memory FOLDER a run"
+        on = "the same command again" if options.memory else "with --memory FOLDER, a run"
         done = "the report above uses the completed fits"
         if not getattr(options, "printed", False):
             done = "there is nothing to report yet"

@@ -136,8 +136,8 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
         return ColumnSteps(numbers, scaler) if supported else reason
     if not (supported and len(selectors) == 1 and selects_as_we_do(selectors[0], X, target)):
         return (
-            "feature selection within the fits is supported only for two classes, with "
-            "SelectKBest(f_classif) on an array, and one scaler before or after"
+            "feature selection within the fits requires two classes, SelectKBest(f_classif), an "
+            "array X, and at most one scaler before or after the selection"
         )
     numbers = np.asfortranarray(numbers)  # columns are selected fast
     before = scalers if steps[-1] is selectors[0] else []
@@ -202,7 +202,7 @@ class Selection:
         selection = self._statistics.select(counts, positive, self.k)
         if selection.constant.any():
             constant = np.flatnonzero(selection.constant)
-            warn_user(f"Features {constant} are constant in a training set.")
+            warn_user(f"The features {constant} are constant in a training set.")
         features = selection.features.copy()  # (n_fits, k)
         # the selector itself decides where rounding errors matter
         for fit in np.flatnonzero(~selection.certain):

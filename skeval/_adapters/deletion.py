@@ -140,7 +140,7 @@ class DeletionSolver(Solver):
         target = self.target
         texts = target.classes is None and target.y.dtype.kind not in "iuf"
         if texts or target.n_classes > MAX_CLASSES:
-            return "the target has more classes than solvers support"
+            return "the target has more classes than the solver supports"
         if plan.n_fits < self.min_fits:
             return SLOWER
         n_tested = plan.n_draws * np.count_nonzero(plan.draw(0).test) if self.n_pairs else 0
@@ -150,7 +150,7 @@ class DeletionSolver(Solver):
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
         """Return two fits for comparison, or the reason why the solver is not used."""
         if self.deletion is None:
-            return "no solver supports these samples or transformers"
+            return "the solver does not support these samples or transformers"
         # some fits of the last draws: the first draw of a permutation test has the true labels
         n_tried = min(max(MIN_TRIED, int(TRIED_SHARE * plan.n_fits)), MAX_TRIED, plan.n_fits)
         n_draws = -(-n_tried // plan.fits_per_draw)
@@ -453,7 +453,7 @@ def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
         return None
     array = np.asarray(priors, dtype=float)
     if array.shape != (n_classes,) or array.min() <= 0 or abs(array.sum() - 1) > 4 * EPSILON:
-        raise ValueError("the estimator reports the error in its priors.")
+        raise ValueError("the priors must be positive, sum to 1 and have one value for each class.")
     return array
 
 

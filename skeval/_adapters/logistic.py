@@ -82,15 +82,15 @@ def support_logistic(
         return "class_weight does not give every class a positive weight"
     # samples and transformers, their size before their values are read
     if issparse(X) or count_dimensions(X) != 2:
-        return "the solver requires a table of numbers"
+        return "the solver requires numbers in X"
     n, p = np.shape(X)
     n_products = n * ((1 if target.n_classes == 2 else target.n_classes) * (p + 1)) ** 2
     if n_products > MAX_PRODUCTS:
         return SLOWER
     if not has_plain_columns(X):
-        return "the solver requires a table of finite numbers in double precision"
+        return "the solver requires finite numbers in double precision in X"
     if transformers and not estimator.fit_intercept:
-        return "without an intercept, transformers are not supported"
+        return "the solver does not support transformers without an intercept"
     steps = make_column_steps(transformers, X, target)
     if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
@@ -112,7 +112,7 @@ def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     penalty = getattr(estimator, "penalty", "deprecated")
     l1_ratio = getattr(estimator, "l1_ratio", None)
     if penalty not in ("l2", "deprecated", None) or l1_ratio not in (None, 0):
-        return "absolute values of coefficients are penalized"
+        return "the solver does not support an L1 penalty"
     if multi_class == "ovr" or (multi_class == "multinomial" and n_classes == 2):
         return f"multi_class={multi_class!r} is not supported for these classes"
     return penalty is not None and bool(np.isfinite(estimator.C))

@@ -185,7 +185,7 @@ class Runner:
         are tried separately.
         """
         # a solver that supports the estimator and is faster
-        solver: Solver | str = "fits have more arguments than X and y, or models are needed"
+        solver: Solver | str = "fit gets more arguments than X and y, or models are needed"
         if not worker.params and worker.request.need_no_model(self.inputs):
             solver = self.find_solver()
         if not isinstance(solver, str):
@@ -218,7 +218,7 @@ class Runner:
                 parts = [inputs.estimator, *inputs.estimator.get_params().values()]
                 parts = [part for part in parts if isinstance(part, BaseEstimator)]
                 if not all(map(has_valid_params, parts)):
-                    solver = "its parameters are not valid"
+                    solver = "the parameters of the estimator are not valid"
             self.solvers["found"] = solver
         return self.solvers["found"]
 
@@ -472,9 +472,9 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
                 rarest, only = names.tolist()[int(sizes.argmin())], names[codes[:1]].tolist()
                 what = f"class {only[0]!r} only" if only else "no sample"
                 raise TooFewMembersError(
-                    f"y has too few samples of class {rarest!r}, {sizes.min()}, for "
-                    f"method={inputs.method!r}: a training set has {what}. "
-                    "Collect more samples of this class, or merge it with another class."
+                    f"y must have more samples of class {rarest!r} for method={inputs.method!r}, "
+                    f"got {sizes.min()}, and a training set contains {what}. Collect more samples "
+                    "of this class, or merge it with another class."
                 )
         return replace(block, train=block.train * inputs.weight) if weighted else block
 
@@ -587,7 +587,7 @@ def find_solver(estimator: Any, X: Any, target: Target) -> Solver | str:
     if type(estimator) is not Pipeline:
         return supports(estimator, X, target, ())
     if estimator.memory is not None:
-        return "the pipeline keeps its fitted transformers in memory"
+        return "the pipeline caches its fitted transformers (memory=)"
     *before, final = (step for _, step in estimator.steps if step not in ("passthrough", None))
     return supports(final, X, target, tuple(before))
 
@@ -609,7 +609,7 @@ class BlockSolver:
         solver = find_solver(worker.estimator, worker.X, worker.target)
         if isinstance(solver, str):
             raise RuntimeError(
-                "the solver used by the main process is not available in this worker process."
+                "the solver of the main process is not available in this worker process."
             )
         return solver
 
@@ -677,17 +677,17 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
     except Exception:  # the loop raises the same error or leaves the fit out
         return "a trial fit failed"
     if not agreements:
-        return "the solver completes none of the trial fits"
+        return "the solver completed none of the trial fits"
     if agreements[-1].agrees:
         return solver
     # the estimator stops before its optimum
     share = max(agreement.share for agreement in agreements)
     if share > 0:
         warn_user(
-            f"{type(worker.estimator).__name__} does not reach its optimum on these samples. At "
-            f"the optimum, {100 * share:.1f} % of its predictions would differ. The results are "
-            "those of the estimator as passed. Scale the features (StandardScaler), or change tol "
-            "or max_iter.",
+            f"{type(worker.estimator).__name__} does not converge to its optimum on these "
+            f"samples. At the optimum, {100 * share:.1f} % of its predictions would differ. The "
+            "results are for the estimator as passed. Scale the features (StandardScaler), or "
+            "change tol or max_iter.",
             ConvergenceWarning,
         )
-    return "trial fits of the estimator and of the solver differ"
+    return "the solver and the estimator gave different results in trial fits"

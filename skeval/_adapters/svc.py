@@ -78,15 +78,15 @@ def make_pair_solver(
     if kernel not in ("linear", "rbf"):
         return "only the kernels 'linear' and 'rbf' are supported"
     if transformers and issparse(X):
-        return "sparse samples are supported without transformers only"
+        return "sparse samples are supported only without transformers"
     if num_samples(X) > MOST_SAMPLES and (issparse(X) or kernel == "rbf"):
-        return f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
+        return f"the Gram matrix of more than {MOST_SAMPLES} samples is not stored"
     if issparse(X):
         return KernelPairSolver(csr_array(X, dtype=float), None, kernel, estimator.gamma)
     if count_dimensions(X) != 2:
-        return "samples are not rows of a table"
+        return "X is not a table with one row per sample"
     if transformers and not has_plain_columns(X):
-        return "transformers are supported on finite numbers in double precision only"
+        return "transformers are supported only for finite numbers in double precision"
     # columns that each fit may scale or select
     checked = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
     steps = make_column_steps(transformers, X if transformers else checked, target)
@@ -95,7 +95,7 @@ def make_pair_solver(
     if kernel == "linear":
         return LinearPairSolver(steps)
     if steps.selection is not None:
-        return "features are selected before the kernel"
+        return "feature selection before the kernel is not supported"
     return KernelPairSolver(checked, steps if transformers else None, kernel, estimator.gamma)
 
 

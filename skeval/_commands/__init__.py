@@ -18,5 +18,5 @@ def check_source(source: str | PathLike) -> None:
         near = near or get_close_matches(name, [*names, *BUNDLED], n=1)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FileNotFoundError(
-            f"no file {str(source)!r}{hint}, and no bundled set of that name: {', '.join(BUNDLED)}."
+            f"there is no file {str(source)!r}{hint}. Bundled data are {', '.join(BUNDLED)}."
         )

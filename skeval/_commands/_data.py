@@ -120,7 +120,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
     y = None
     for target in roles["target"]:
         if target in excluded:
-            raise ValueError(f"the target {target!r} must not be dropped.")
+            raise ValueError(f"--drop must not name the target {target!r}.")
         with explain_errors(hints):
             _check_numbers(target, columns[target], options, notes)
             missing = find_blanks(columns[target])
@@ -140,7 +140,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
     others = {name: column for name, column in columns.items() if name not in used}
     features, left_out = _read_features(source, others, rows, options, notes)
     if not features:
-        raise ValueError(f"{source} has no feature left. {' '.join(notes)}".rstrip())
+        raise ValueError(f"{source} has no column left as a feature. {' '.join(notes)}".rstrip())
     if options.data not in BUNDLED:
         # a note on the role of each column
         for name, values in features.items():
@@ -150,13 +150,13 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
         shown = {role: roles[role] for role in roles if role not in ("drop", "text")}
         listed = [f"{role}: {_shorten(names)}" for role, names in shown.items() if names]
         notes.insert(0, f"columns: {'; '.join(listed)}")
-    for role, reason in (("groups", "form one group"), ("time", "have no place in the order")):
+    for role, reason in (("groups", "form one group"), ("time", "have no place in the time order")):
         for name in roles[role]:
             missing = find_blanks(columns[name])
             if missing.any():
                 raise ValueError(
                     f"{source}: the column {name!r} of --{role} has no value in "
-                    f"{_describe_rows(missing, rows)}. Such rows would {reason}."
+                    f"{_describe_rows(missing, rows)}. Complete them, or they would {reason}."
                 )
     groups = [[str(value).strip() for value in columns[name]] for name in roles["groups"]]
     # one array, of objects if there are texts
@@ -222,7 +222,7 @@ def _read_roles(
             )
         del columns[name]
         if counts:
-            notes.append("the first column has no name, counts the rows and is left out.")
+            notes.append("the first column has no name and contains row numbers. It is left out.")
     n_rows = int((~empty).sum())
     if n_rows < 2:
         raise ValueError(f"{source} must contain at least two rows of data, got {n_rows}.")
@@ -264,7 +264,7 @@ def read_source(options: argparse.Namespace, as_text: Sequence[str]) -> dict[str
         readable = TEXT_FILES + (EXCEL_FILES if name in EXCEL_OPTIONS else ())
         if getattr(options, name) not in (None, []) and (bundled or ending not in readable):
             kinds = "a CSV or Excel file" if name in EXCEL_OPTIONS else "a CSV file"
-            raise ValueError(f"--{name} is for {kinds}, got {options.data!r}.")
+            raise ValueError(f"--{name} is only for {kinds}, got {options.data!r}.")
     if bundled:
         # bundled data sets and arrays are read without pandas
         data = getattr(sklearn.datasets, f"load_{options.data}")()
@@ -392,11 +392,11 @@ def _name_file(path: Path) -> Iterator[None]:
         text = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
         text = text.rstrip(" .")
         if isinstance(error, pandas.errors.ParserWarning):
-            text = "the first row has more values than there are names"
+            text = "the first row has more values than column names"
         if find_ending(path) not in TEXT_FILES:
-            text += ". The ending of its name must fit its format"
+            text += ". The ending of the file name must match the format of the file"
         elif not isinstance(error, LookupError):  # an unknown encoding
-            text += ". Check --sep; skip lines above the names with --skiprows N"
+            text += ". Check --sep. Skip lines above the column names with --skiprows N"
         raise ValueError(f"{path.name} cannot be read: {text}.") from error
 
 
@@ -404,21 +404,19 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
     """Return the names of columns as pandas writes them. Raise if they are not distinct names."""
     source = Path(options.data).name
     if not names:
-        remedy = (
-            "; skip empty lines above them with --skiprows N" if "xls" in source.lower() else ""
-        )
+        remedy = ". Skip empty lines on top with --skiprows N" if "xls" in source.lower() else ""
         raise ValueError(f"{source} has no columns{remedy}.")
     # a first line of values, or names that occur twice
     numbers = [name for name in names if _parse(name) is not None]
     is_text = find_ending(source) in TEXT_FILES
     if numbers and is_text and options.header is None and options.target not in names:
         raise ValueError(
-            f"{source}: the first line may be data rather than names of columns, since it has "
-            f"{numbers[0]!r}. Pass --header or --no-header."
+            f"{source}: the first line contains {numbers[0]!r}, so it may be data instead of "
+            "column names. Pass --header if it has the names, otherwise --no-header."
         )
     twice = [name for name, n in Counter(names).items() if n > 1 and name.strip()]
     if twice:
-        raise ValueError(f"{source} has several columns {twice[0]!r}. Give each its own name.")
+        raise ValueError(f"{source} has several columns named {twice[0]!r}. Rename them.")
     return [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(names)]
 
 
@@ -439,8 +437,8 @@ def _read_column(column: Any, source: str) -> np.ndarray:
         return column.astype(float).to_numpy()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
         raise ValueError(
-            f"{source}: column {column.name!r} must contain numbers or strings, got lists. Leave "
-            "it out of the file, or make a column of each of its elements."
+            f"{source}: column {column.name!r} must contain numbers or strings, got lists. Delete "
+            "the column in the file, or write each element to its own column."
         )
     texts = ["" if gone else str(value) for value, gone in zip(values, missing, strict=True)]
     return np.array(texts, dtype=object)
@@ -451,7 +449,7 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     try:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
             if "X" not in arrays.files:
-                raise ValueError(f"it must contain the array X, got {arrays.files}")
+                raise ValueError(f"it must contain an array named X, got {arrays.files}")
             X = np.asarray(arrays["X"])
             y = np.asarray(arrays["y"]) if "y" in arrays.files else None
     except (OSError, EOFError, BadZipFile, ValueError) as error:
@@ -486,10 +484,10 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
             missing.append(f"no column {name!r} for {option}{hint}")
     if missing:
         is_excel = source.lower().endswith(EXCEL_FILES)
-        columns_of = "the columns of its first sheet" if is_excel else "its columns"
-        text = f"{source} has {' and '.join(missing)}; {columns_of} are {_shorten(columns)}."
+        columns_of = "The columns of its first sheet" if is_excel else "Its columns"
+        text = f"{source} has {' and '.join(missing)}. {columns_of} are {_shorten(columns)}."
         if len(columns) == 1 and find_ending(source) in TEXT_FILES:
-            text += " Pass --sep if another mark separates the columns, such as --sep ' '."
+            text += " If the columns have another separator, pass it, as in --sep ' '."
         raise ValueError(text)
 
 
@@ -552,11 +550,11 @@ def _note_values(
             # far from all other values, or negative beside none
             gap = np.abs(others - mark).min() if n_marked else 0
             if gap > np.ptp(others) or (n_marked and mark < 0 <= others.min()):
-                remedy = f"{_write_option('--na', str(mark))} treats it as missing"
-                remedy = remedy if is_file else f"store missing values as nan if {mark} marks them"
+                remedy = f"{_write_option('--na', str(mark))} treats {mark} as missing"
+                remedy = remedy if is_file else "store missing values as nan"
                 notes.append(
                     f"column {name!r} has {mark} in {n_marked} of {n_rows} rows, far from all "
-                    f"other values. Remedy: {remedy}."
+                    f"other values. It may mark missing values. If so, {remedy}."
                 )
         # a sum up to the rounding of its last digit
         last, rest, digits = numbers[-1], numbers[:-1], f"{numbers[-1]:.15g}".partition(".")[2]
@@ -565,8 +563,8 @@ def _note_values(
             sums.append(name)
     if n_rows < MIN_ROWS or not (words or sums):
         return []
-    reason = f"it has {words[0]!r}" if words else f"{sums[0]!r} is the sum of all other rows"
-    return [f"the last row may be a total ({reason}). If so, delete it in the file."]
+    reason = f"it contains {words[0]!r}" if words else f"{sums[0]!r} is the sum of all other rows"
+    return [f"the last row may contain totals ({reason}). If so, delete it in the file."]
 
 
 def _parse(text: str, decimal: str | None = None, thousands: str | None = None) -> float | None:
@@ -637,7 +635,7 @@ def _check_numbers(
         remedies.append("store numbers as numbers")
     else:
         if column[0].strip() in words and sum(counts[word] for word in words) == 1:
-            remedies.append("delete row 1 if it has units")
+            remedies.append("delete row 1 if it contains units")
         if written:
             plain = "write plain numbers, without units, in the file"
             # a decimal sign that was passed is right if there is a way with it
@@ -645,7 +643,7 @@ def _check_numbers(
             remedies.append(" or ".join(ways or _list_marks(numeric, written, ".,")) or plain)
         if 0 < len(words) <= N_SHOWN:
             missing = " ".join(_write_option("--na", word) for word in words)
-            remedies.append(f"pass {missing} if it marks missing values")
+            remedies.append(f"pass {missing} if it means a missing value")
     remedies.append(f"{_write_option('--text', name)} treats all values as categories")
     remedy, shown = "; or ".join(remedies), ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
     if mostly and not are_codes:
@@ -655,8 +653,8 @@ def _check_numbers(
             f"{source}: column {name!r} is nearly numeric: {shown} ({what}). Remedies: {remedy}."
         )
     notes.append(
-        f"column {name!r} has numbers in {n_numeric} of {len(column)} rows, beside {shown}, and is "
-        f"treated as text. Remedies: {remedy}."
+        f"column {name!r} has numbers in {n_numeric} of {len(column)} rows, beside values such as "
+        f"{shown}, and is treated as text. Remedies: {remedy}."
     )
 
 
@@ -690,23 +688,23 @@ def _read_labels(
     """
     start = f"{source}: the target column {target!r}"
     if not len(y):
-        raise ValueError(f"{start} has no value.")
+        raise ValueError(f"{start} must have a value, but all rows are empty.")
     keep = f"{_write_option('--text', target)} keeps "
     # missing labels
     missing = find_blanks(y)
     if missing.any():
         more = f", {keep}strings such as None as classes"
         more = more if y.dtype == object and find_ending(source) in TEXT_FILES else ""
-        more += "; delete row 1 if it has units" if missing[0] else ""
+        more += ". Delete row 1 if it contains units" if missing[0] else ""
         raise ValueError(
-            f"{start} has no value in {_describe_rows(missing, rows)}; --drop-missing-target "
+            f"{start} has no value in {_describe_rows(missing, rows)}. --drop-missing-target "
             f"leaves such rows out{more}."
         )
     if y.dtype == object:
         if target in options.text:
             return y.astype(str)
         if read_times(y):
-            raise ValueError(f"{start} must contain classes or numbers, got the date {y[0]!r}.")
+            raise ValueError(f"{start} must contain classes or numbers, got dates ({y[0]!r}).")
         # spellings of a label
         folded: dict[str, set[str]] = {}
         for text in dict.fromkeys(map(str.strip, y.tolist())):
@@ -714,12 +712,12 @@ def _read_labels(
         several = [sorted(spellings) for spellings in folded.values() if len(spellings) > 1]
         if several:
             raise ValueError(
-                f"{start} has classes that differ only by case or spaces, {_shorten(several[0])}. "
-                f"Write each in one way, or {keep}all of them."
+                f"{start} has classes that differ only in case or spaces, {_shorten(several[0])}. "
+                f"Write each in one way. If they are different classes, {keep}them."
             )
         return np.array([text.strip() for text in y.tolist()])
     if y.dtype.kind == "f" and np.isinf(y).any():
-        raise ValueError(f"{start} must be finite, {_describe_rows(np.isinf(y), rows)} is not.")
+        raise ValueError(f"{start} must be finite, got inf in {_describe_rows(np.isinf(y), rows)}.")
     if y.dtype.kind in "iu" and ((y > MAX_EXACT) | (y < -MAX_EXACT)).any():
         return y.astype(str)  # as floats, labels that differ in the last digits would be equal
     whole = y.dtype.kind == "f" and (y % 1 == 0).all() and np.abs(y).max() < MAX_EXACT
@@ -742,8 +740,8 @@ def _read_features(
         start, missing = f"{source}: column {name!r}", find_blanks(column)
         if missing.any() and name in predictions:
             raise ValueError(
-                f"{start} of predictions has no value in {_describe_rows(missing, rows)}. Complete "
-                f"or delete these rows ({_write_option('--text', name)} keeps texts such as None)."
+                f"{start} of predictions has no value in {_describe_rows(missing, rows)}. "
+                f"Complete or delete them ({_write_option('--text', name)} keeps texts like None)."
             )
         if missing.all():
             left_out.append(name)
@@ -754,8 +752,8 @@ def _read_features(
             features[name] = numbers = column.astype(float)
             if np.isinf(numbers).any():
                 raise ValueError(
-                    f"{start} must be finite, {_describe_rows(np.isinf(numbers), rows)} is not. "
-                    "Correct the value or leave it empty."
+                    f"{start} must be finite, got inf in "
+                    f"{_describe_rows(np.isinf(numbers), rows)}. Correct or empty the cell."
                 )
             continue
         # dates
@@ -766,20 +764,20 @@ def _read_features(
             parts = _split_dates(name, readings[0])
             if taken := [part for part in parts if part in columns]:
                 raise ValueError(
-                    f"--date-features makes a column {taken[0]!r} of {name!r}, but {source} has "
-                    "a column of this name. Rename or drop it."
+                    f"--date-features would make a column named {taken[0]!r} from {name!r}, but "
+                    f"{source} has a column of this name. Rename or drop that column."
                 )
             features |= parts
         elif readings:
             left_out.append(name)
-            ways = "write 2024-01-31, since the day or the month may come first"
+            ways = "write dates as 2024-01-31, because the day or the month may come first"
             if len(readings) == 1:
-                ways = "--date-features converts dates to numbers"
+                ways = "pass --date-features to convert dates to numbers"
                 if hasattr(options, "time"):
-                    later = f"{_write_option('--time', name)} predicts later rows from earlier ones"
-                    ways = f"{later}, {ways}"
+                    later = f"pass {_write_option('--time', name)} to predict the later rows"
+                    ways = f"{later}, or {ways}"
             notes.append(
-                f"column {name!r} contains dates or times ({many}) and is left out; {ways}."
+                f"column {name!r} contains dates ({many}) and is left out. To use it, {ways}."
             )
             continue
         else:
@@ -787,8 +785,8 @@ def _read_features(
             _check_numbers(name, column, options, notes)
             if name not in predictions and len(different) > max(MAX_TEXTS, len(column) / 2):
                 left_out.append(name)
-                ways = f"{_write_option('--id', name)} names the rows by it"
-                notes.append(f"column {name!r} contains {many} and is left out; {ways}.")
+                ways = f"{_write_option('--id', name)} uses it as row names"
+                notes.append(f"column {name!r} contains {many} and is left out. {ways}.")
                 continue
             texts = [str(value).strip() or "missing" for value in column.tolist()]
             features[name] = np.array(texts, dtype=object)

@@ -32,7 +32,7 @@ class Once(argparse.Action):
     def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
         """Store the value."""
         if getattr(options, self.dest) != self.default:
-            raise argparse.ArgumentError(self, "may be passed once only")
+            raise argparse.ArgumentError(self, "may be passed only once")
         setattr(options, self.dest, value)
 
 
@@ -48,7 +48,7 @@ class Options:
 
     def several(self, name: str, metavar: str, text: str) -> None:
         """Add an option that may be repeated."""
-        text = f"{text}; repeat for more"
+        text = f"{text} (may be repeated)"
         self.add(name, metavar=metavar, action="append", default=[], help=text)
 
     def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
@@ -69,14 +69,14 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     # roles of columns
     options.column("--target", target)
     options.several("--drop", "COLUMN", "column to exclude from the features")
-    options.column("--id", "column that names the rows in the report; not a feature")
+    options.column("--id", "column that names the rows in the report and is not a feature")
     add_reading(options)
-    parts = "days since 1970, and year, month, day, weekday, hour"
-    options.flag("--date-features", f"convert dates to numbers: {parts}")
+    parts = "days since 1970, year, month, day, weekday and hour"
+    options.flag("--date-features", f"convert dates to numbers ({parts})")
     # the run and its output
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     add("--jobs", type=_parse_workers, help="number of joblib workers")
-    add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
+    add("--memory", metavar="FOLDER", help="folder of completed fits, to resume an interrupted run")
     options.flag("--full", "print the whole report instead of a summary")
     add_outputs(options)
     options.flag("--debug", "print the traceback of an error")
@@ -110,7 +110,7 @@ def write_pages(
 def add_reading(options: Options) -> None:
     """Add the options for reading a file."""
     options.several("--text", "COLUMN", "column of categories, even if they are numbers or NA")
-    most = "of , ; tab and |, the one that makes the most columns"
+    most = "the one of , ; tab and | that gives the most columns"
     options.add("--sep", metavar="MARK", help=f"separator of a CSV file (default: {most})")
     options.add(
         "--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)"
@@ -118,16 +118,16 @@ def add_reading(options: Options) -> None:
     options.add("--thousands", metavar="MARK", help="separator of thousands (default: none)")
     options.add("--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8)")
     others = "empty cells, NA, N/A, NaN, NULL and None"
-    missing = f"text or number of a missing value, in addition to {others}"
+    missing = f"text or number that means a missing value, in addition to {others}"
     options.several("--na", "TEXT", missing)
-    options.number("--skiprows", 0, "lines to skip above the column names (default: 0)")
+    options.number("--skiprows", 0, "number of lines to skip above the column names (default: 0)")
     options.add(
         "--header",
         action=argparse.BooleanOptionalAction,
-        help="whether the first line of a CSV file has the column names; without names they are "
-        "x0, x1, ... (default: names; if one of them looks like a value, it is an error)",
+        help="whether the first line of a CSV file has the column names (default: yes, but a name "
+        "that looks like a value is an error). Without a header, the names are x0, x1, ...",
     )
-    options.flag("--drop-missing-target", "drop rows without a target")
+    options.flag("--drop-missing-target", "drop rows without a value of the target")
 
 
 def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
@@ -176,17 +176,17 @@ def check_outputs(options: argparse.Namespace) -> None:
             continue
         path = Path(getattr(options, name))
         if not path.absolute().parent.is_dir():
-            raise ValueError(f"--{name}: there is no folder {str(path.parent)!r}.")
+            raise ValueError(f"--{name}: the folder {str(path.parent)!r} does not exist.")
         place = path if path.exists() else path.absolute().parent
         if path.is_dir() or not os.access(place, os.W_OK):
-            raise ValueError(f"--{name}: {str(path)!r} cannot be written.")
+            raise ValueError(f"--{name}: {str(path)!r} cannot be written. Choose another file.")
         if path.resolve() in taken:
-            raise ValueError(f"--{name}: {str(path)!r} is {taken[path.resolve()]}, too.")
+            raise ValueError(f"--{name} must differ from {taken[path.resolve()]}, got {path}.")
         taken[path.resolve()] = f"--{name}"
     if options.html is not None:
         if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
             raise ValueError(
-                f"--html writes a web page, so name it .html, got {options.html!r}. For a PDF, "
+                f"--html must name a file that ends in .html, got {options.html!r}. For a PDF, "
                 "print the page from a browser."
             )
         from skeval.report._page import check_extra
@@ -256,7 +256,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
         # names in place of row numbers
         ids = table.left_out[options.id].astype(str)[[*map(int, hard.name)]].tolist()
         return replace(report, hard_samples=replace(hard, name=ids)), []
-    note = "samples are numbered from 0, which is the first row below the header. --id names them."
+    note = "samples are numbered from 0, the first row below the header. --id COLUMN names them."
     listed = options.full or options.html is not None
     return report, [note] if listed and options.data not in BUNDLED else []
 

@@ -17,7 +17,7 @@ examples:
     skeval cluster iris
   two to six clusters by Ward's method:
     skeval cluster iris --algorithm ward --k 2:6
-  known classes, left out of the features and compared at the end:
+  known classes, which are no features and are compared with the clusters:
     skeval cluster people.csv --target diagnosis
   a page with figures within seconds:
     skeval cluster people.csv --id name --quick --html people.html
@@ -40,9 +40,9 @@ def add_cluster(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
         "cluster",
-        help="compare numbers of clusters by internal indices and by stability",
-        description="Choose a number of clusters by sequential tests against data without\n"
-        "structure, and compare all numbers by internal indices and by the stability of halves.",
+        help="choose the number of clusters, using tests, internal indices and stability",
+        description="Choose the number of clusters by tests against data without structure, and\n"
+        "compare all numbers using internal indices and the stability between random halves.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -114,5 +114,5 @@ def parse_range(text: str) -> range:
         raise ValueError(f"--k must be a range such as 2:8, or one number, got {text!r}.")
     first, last = int(match[1]), int(match[2] or match[1])
     if not 2 <= first <= last:
-        raise ValueError(f"--k must start at 2 or more and end no lower, got {text!r}.")
+        raise ValueError(f"--k must ascend from 2 or more, such as 2:8, got {text!r}.")
     return range(first, last + 1)

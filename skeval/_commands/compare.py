@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  two files with the columns target and prediction; rows are joined by a column id, if there is one:
+  two files with the columns target and prediction, whose rows are matched by the column id, if any:
     skeval compare old.csv new.csv
-  exit with status 0 only if new.csv is shown to be worse by less than one percentage point, and
-  write a page of both:
+  exit with status 0 only if new.csv is significantly less than one percentage point worse, and
+  write an HTML page on both files:
     skeval compare old.csv new.csv --margin 1% --json result.json --html page.html
 """
 
@@ -49,10 +49,10 @@ def add_compare(commands: Any) -> None:
     options.column(
         "--prediction", "column of predictions (default: prediction)", default="prediction"
     )
-    options.column("--id", "column that joins the rows (default: id, or a name that ends in id)")
+    options.column("--id", "column that matches the rows (default: id, or a name that ends in id)")
     default = "brier_score_loss for probabilities, otherwise accuracy"
     add("--metric", help=f"name of a metric, such as roc_auc, f1 or r2 (default: {default})")
-    margin = "largest difference that is acceptable, such as 0.01 or 1%%"
+    margin = "largest acceptable difference, such as 0.01 or 1%%"
     add("--margin", type=_read_margin, help=margin)
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
@@ -104,7 +104,7 @@ def _run_compare(options: argparse.Namespace) -> int:
     if options.metric is None and metric is not None and not identical:
         area = compare_predictions(old.y, predictions, metric="roc_auc", random_state=options.seed)
         print(area.difference)
-        notes.append("the Brier score of the probabilities decides; --metric chooses another.")
+        notes.append("the exit status depends on the Brier score. --metric chooses another metric.")
     for note in dict.fromkeys(notes):
         print(f"note: {note}")
     # the requested files: the numbers of the gate, and the page of both systems
@@ -115,7 +115,7 @@ def _run_compare(options: argparse.Namespace) -> int:
         write_file(options.json, json.dumps(numbers, indent=2) + "\n")
     if options.html is not None or options.markdown is not None:
         named = f"{names[0]} compared with {names[1]}"
-        result = f"The gate {'passed' if passed else 'failed'}"
+        result = f"Exit status {0 if passed else 1}"
         noted = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
         report = _report_both(old.y, predictions, metric, comparison, options)
         for line in _shared.write_pages(report, options, named, [noted, *dict.fromkeys(notes)]):
@@ -156,21 +156,21 @@ def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
         ids = [[str(value).strip() for value in table.left_out[key]] for table in (old, new)]
         for path, own, other in zip(paths, ids, ids[::-1], strict=True):
             if len({*own}) < len(own):
-                raise ValueError(f"{path}: the values of {key!r} must be distinct.")
+                raise ValueError(f"{path}: column {key!r} must have a different value in each row.")
             if lacking := sorted({*other} - {*own}):
                 raise ValueError(
-                    f"{path} has no row with {key} {lacking[0]}, but the other file has one."
+                    f"{path} has no row with {key} {lacking[0]}, unlike the other file."
                 )
         places = {value: place for place, value in enumerate(ids[1])}
         order = [places[value] for value in ids[0]]
         new = new._replace(X=new.X[order], y=new.y[order])
     differ = [a != b for a, b in zip(old.y.tolist(), new.y.tolist(), strict=False)]
     if len(old.y) != len(new.y) or any(differ):
-        first = f", row {differ.index(True) + 1} differs" if any(differ) else ""
+        first = f", and row {differ.index(True) + 1} differs" if any(differ) else ""
         raise ValueError(
             f"both files must have the same true values in {options.target or 'target'!r}, in the "
-            f"same order: they have {len(old.y)} and {len(new.y)} rows{first}. Pass --id COLUMN if "
-            "a column names the rows."
+            f"same order, but they have {len(old.y)} and {len(new.y)} rows{first}. Pass --id "
+            "COLUMN if a column names the rows."
         )
     return old, new
 
@@ -182,13 +182,13 @@ def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespa
     metric: Any = options.metric
     if metric is None and y.dtype.kind == "f":
         raise ValueError(
-            "--metric must be passed if the target is numeric, as in --metric mean_absolute_error."
+            "--metric must be passed for a numeric target, such as --metric mean_absolute_error."
         )
     if metric is None and columns.dtype.kind == "f" and (columns % 1 != 0).any():
         metric = "brier_score_loss"
     if y.dtype.kind == "f" and isinstance(options.margin, _shared.Percentage):
         raise ValueError(
-            "--margin must be in the unit of the metric if the target is numeric, got "
+            "--margin must be in the unit of the metric for a numeric target, got "
             f"{100 * options.margin:g}%. Write it as a number."
         )
     # scorers have the sign of losses changed, and some functions there are no metrics

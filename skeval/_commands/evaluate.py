@@ -74,27 +74,27 @@ def add_evaluate(commands: Any) -> None:
     target = "column to predict in a file (default: target)"
     options, add = _shared.add_common(parser, target=target), parser.add_argument
     # the problem
-    options.column("--groups", "column of groups, which are never split")
+    options.column("--groups", "column of groups, such as patients, which are never split")
     before = "each fold is predicted from earlier rows"
-    options.column("--time", f"column of numbers or dates, not a feature. {before}")
-    options.column("--by", "report the error by subgroup of this column, which remains a feature")
+    options.column("--time", f"column of numbers or dates that is not a feature. {before}")
+    options.column("--by", "report the error by subgroups of this column, which remains a feature")
     add(
         "--task",
         choices=("classes", "numbers"),
-        help="type of the target (default: numbers if there are fractions or more than "
-        f"{MAX_CLASSES} whole numbers)",
+        help=f"type of the target (default: numbers if it has fractions or more than {MAX_CLASSES} "
+        "distinct whole numbers)",
     )
     # the estimator
     add(
         "--estimator",
         metavar="NAME",
         help=f"classifier: {', '.join(CLASSIFIERS)} (default: linear-svm, or logistic for more "
-        f"than {MAX_SVM_ROWS} rows); regressor: {', '.join(REGRESSORS)} (default: ridge). These "
-        "follow a StandardScaler. Or your own estimator, as module:object",
+        f"than {MAX_SVM_ROWS} rows); regressor: {', '.join(REGRESSORS)} (default: ridge). A "
+        "StandardScaler precedes each of them. Your own estimator is passed as module:object",
     )
     options.number("--select", 1, "select the N best features within the folds")
     options.several("--scoring", "NAME", "additional scorer, such as f1_weighted")
-    code = "code of a check to skip, such as copies (in brackets after its warning)"
+    code = "code of a check to skip, such as copies. The code stands in brackets after the warning"
     options.several("--ignore", "CODE", code)
     _add_predictions(options)
     _add_sizes(options)
@@ -104,22 +104,22 @@ def _add_predictions(options: _shared.Options) -> None:
     """Add the options for existing predictions."""
     options.column(
         "--predictions",
-        "column of existing predictions: labels, probabilities of the "
-        "second class, scores or numbers; or the columns of probabilities that have the names of "
-        "the classes; or, to compare several systems, one column for each. No model is fitted",
+        "column of existing predictions, which are labels, probabilities of the second class, "
+        "scores or numbers. Several columns are the probabilities of the classes if they have the "
+        "names of the classes, otherwise they are models to compare. No model is fitted",
         nargs="+",
     )
     options.add(
         "--pos-label",
         metavar="CLASS",
-        help="positive class (default: the rarer class; with --predictions the class to which "
-        "probabilities, scores or 1 refer, by default the second in sorted order)",
+        help="positive class (default: the rarer class). With --predictions, it is the class to "
+        "which probabilities, scores or 1 refer (default: the second in sorted order)",
     )
     options.add(
         "--threshold",
         type=_read_threshold,
-        help="with --predictions: probability or score from which the second class is "
-        "predicted; youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it",
+        help="with --predictions, the probability or score from which the second class is "
+        "predicted. youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it",
     )
 
 
@@ -142,21 +142,21 @@ def _add_sizes(options: _shared.Options) -> None:
         "--cv",
         2,
         "number of folds (default: 10, or 5 for more than 5000 rows; with --time fewer if a "
-        "training set would have one class)",
+        "training set would have only one class)",
     )
     options.add(
         "--include",
         metavar="NAMES",
         default="auto",
-        help="parts to run besides the main estimate: auto (default), all, "
-        f"or a comma-separated list of {', '.join(INCLUDED)}",
+        help="parts to run besides the main estimate, which are auto (default), all, or a "
+        f"comma-separated list of {', '.join(INCLUDED)}",
     )
     most = "maximum number of label permutations for the P-value (default: 200)"
     options.number("--permutations", 0, most, default=200)
     options.add(
         "--confidence-level",
         metavar="LEVEL",
-        type=partial(_parse_number_below, 1, "must lie between 0 and 1, as 0.95 or 95%"),
+        type=partial(_parse_number_below, 1, "must lie between 0 and 1, for example 0.95 or 95%"),
         default=0.95,
         help="confidence level of the intervals (default: 0.95)",
     )
@@ -164,7 +164,7 @@ def _add_sizes(options: _shared.Options) -> None:
         "--budget",
         type=partial(_parse_number_below, math.inf, "must be a number of seconds above 0"),
         metavar="SECONDS",
-        help="time limit in seconds, which reduces repeats of the folds and estimates",
+        help="time limit in seconds. If it is short, fewer repeats and parts are computed",
     )
     options.flag("--quick", f"the same as --budget {QUICK_BUDGET:g}")
 
@@ -183,7 +183,7 @@ def _run(options: argparse.Namespace) -> None:
         _run_predictions(options)
         return
     if options.threshold is not None:
-        raise ValueError("--threshold is for --predictions.")
+        raise ValueError("--threshold must be used with --predictions.")
     # the data, its preparation and the estimator
     table, numbers = _choose_task(_shared.read_columns(options, needs_target=True), options)
     subgroups = _find_subgroups(table, options)
@@ -231,18 +231,18 @@ def _run_predictions(options: argparse.Namespace) -> None:
     # options that have no meaning without fits
     for name in ("estimator", "select", "time", "cv", "budget", "include", "ignore"):
         if getattr(options, name) not in (None, "auto", []):
-            raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
+            raise ValueError(f"--{name} must not be used with --predictions, which fits no model.")
     # columns with another role, or without predictions
     taken = {options.target, options.groups, options.id, *options.drop} & {*options.predictions}
     if taken:
         raise ValueError(
-            f"--predictions: {taken.pop()!r} is named by another option. Name a column that a "
-            "system predicted."
+            f"--predictions: {taken.pop()!r} is also named by another option. Pass a column of "
+            "predictions."
         )
     table = _shared.read_columns(options, needs_target=True)
     unknown = [name for name in options.predictions if name not in table.feature_names]
     if unknown:
-        raise ValueError(f"--predictions: {unknown[0]!r} has no predictions.")
+        raise ValueError(f"--predictions: the column {unknown[0]!r} does not contain predictions.")
     table, numbers = _choose_task(table, options)
     # a column of each class, of each system, or a single one
     places = [table.feature_names.index(name) for name in options.predictions]
@@ -291,7 +291,7 @@ def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> A
     if options.pos_label is None:
         return None
     if numbers:
-        raise ValueError("--pos-label requires a target of classes. Pass --task classes, too.")
+        raise ValueError("--pos-label requires a target of classes. Also pass --task classes.")
     classes = _name_classes(table)
     if options.pos_label not in classes:
         raise ValueError(
@@ -327,12 +327,12 @@ def _choose_task(table: Rows, options: argparse.Namespace) -> tuple[Rows, bool]:
     fractions = y.dtype.kind == "f" and bool((y % 1 != 0).any())
     if task == "classes" and fractions:
         raise ValueError(
-            "--task classes needs a target of classes, it has "
-            f"{len(np.unique(y))} distinct fractional numbers."
+            f"--task classes needs a target of classes, but the target has {len(np.unique(y))} "
+            "distinct numbers with decimals. Leave out --task, or write classes in the file."
         )
     if y.dtype.kind not in "iuf":
         if task == "numbers":
-            raise ValueError(f"--task numbers needs a target of numbers, it has {str(y[0])!r}.")
+            raise ValueError(f"--task numbers needs a numeric target, got the value {str(y[0])!r}.")
         return table, False
     # whole numbers may be both, so a hint says how they are treated
     n_distinct = len(np.unique(y))
@@ -348,8 +348,8 @@ def _choose_task(table: Rows, options: argparse.Namespace) -> tuple[Rows, bool]:
     ):
         kind, other = ("numeric", "classes") if numbers else ("classes", "numbers")
         hint = (
-            f"the target has {n_distinct} distinct whole numbers and is treated as {kind}; "
-            f"use --task {other} to treat them as {other}."
+            f"the target has {n_distinct} distinct whole numbers and is treated as {kind}. --task "
+            f"{other} treats it as {other}."
         )
         table.hints.append(hint)
     return (table._replace(y=y.astype(float)) if numbers else table), numbers
@@ -371,7 +371,7 @@ def _make_estimator(table: Rows, options: argparse.Namespace, numbers: bool) -> 
     if options.select is not None:
         n_features = table.X.shape[1] + sum(len(set(table.X[:, k])) - 1 for k in table.texts)
         if options.select > n_features:
-            raise ValueError(f"--select must be at most {n_features}, got {options.select}.")
+            raise ValueError(f"--select must be at most {n_features} here, got {options.select}.")
         selector = SelectKBest(k=options.select)
         steps.append(selector.set_params(score_func=f_regression) if numbers else selector)
         selected = f" on the {options.select} best features"
@@ -387,8 +387,8 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
     if name not in models:
         kind = "numbers" if numbers else "classes"
         raise ValueError(
-            f"--estimator must be one of {', '.join(models)} where the target has {kind}, or "
-            f"module:object, as in sklearn.svm:SVC, got {name!r}."
+            f"--estimator must be one of {', '.join(models)} for a target of {kind}, or "
+            f"module:object such as sklearn.svm:SVC, got {name!r}."
         )
     *paths, parameters = MODELS[name]
     estimator = parse_path(f"sklearn.{paths[numbers]}").set_params(**parameters)

@@ -606,9 +606,9 @@ def describe_tail(tested: TestLosses, n: int) -> str:
     if not 0 < half <= n * (0.12 - 0.3 / math.sqrt(n)):
         return ""
     return (
-        f"The interval may be too short: half of the error comes from {half} of {n} samples, fewer "
-        "than normal errors explain. Look at these samples. Large errors affect loss='absolute' "
-        "less."
+        f"The interval may be too short: half of the error comes from {half} of {n} samples, "
+        "fewer than with normally distributed errors. Look at these samples. Large errors affect "
+        "loss='absolute' less."
     )
 
 
@@ -621,8 +621,8 @@ def explain_no_interval(
     """
     if tested.unit is not None:
         return "few_groups", (
-            f"No interval: {n_units(tested)} groups are too few to estimate how the error "
-            "varies between groups. Collect more groups."
+            f"No interval: {n_units(tested)} groups are too few to estimate the variation of the "
+            "error between groups. Collect more groups."
         )
     # few samples with most of the loss, or models that differ
     half = count_half_samples(tested, n)
@@ -633,8 +633,8 @@ def explain_no_interval(
             f"the error on new samples. Look at these samples, or collect more.{robust}"
         )
     return "unstable_models", (
-        "No interval: models trained on different parts of the data have very different errors "
-        f"(variance inflated {inflation:.0f} times). Use a more stable model, or more samples."
+        "No interval: models trained on different folds have very different errors (variance "
+        f"inflated {inflation:.0f} times). Use a more stable model, or more samples."
     )
 
 

@@ -830,7 +830,7 @@ def require_width(limits: Limits) -> Limits:
     low, high = limits
     if low != high and not high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf:
         return limits
-    warn_undefined(f"The interval is undefined (nan): both of its limits are {low:.6g}.")
+    warn_undefined(f"The interval is undefined (nan), because both of its limits are {low:.6g}.")
     return np.nan, np.nan
 
 

@@ -168,7 +168,7 @@ def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None =
 def warn_of_one_group(spread: Spread) -> Spread:
     """Return the spread unchanged. Warn if a single group leaves it undefined."""
     if spread.n_groups == 1:
-        warn_undefined("The standard error of one group is undefined and set to nan.")
+        warn_undefined("The standard error for a single group is undefined and set to nan.")
     return spread
 
 
@@ -557,7 +557,7 @@ def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None
     needed = int(np.ceil(1 / tail - 1e-9)) if form in DRAWN else 2
     if n_draws < needed:
         raise ValueError(
-            f"n_resamples must be >= {needed} for the interval {form!r} at confidence_level "
+            f"n_resamples must be >= {needed} for method={form!r} and confidence_level= "
             f"{confidence_level:g}, got {n_draws}."
         )
 
@@ -697,7 +697,7 @@ def warn_of_few_groups(n_groups: int) -> None:
     if n_groups < MIN_GROUPS:
         warn_user(
             f"{n_groups} groups are too few for a reliable interval. The documentation of "
-            "metric_interval lists its simulated coverage."
+            "metric_interval has the simulated coverage by number of groups."
         )
 
 
@@ -970,7 +970,7 @@ def read_design(group_size: float | None, intraclass_correlation: float | None) 
     if group_size is None and intraclass_correlation is None:
         return None
     if group_size is None or intraclass_correlation is None:
-        raise ValueError("group_size and intraclass_correlation must both be passed, or none.")
+        raise ValueError("group_size and intraclass_correlation must be passed together.")
     if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
         raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
     if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:

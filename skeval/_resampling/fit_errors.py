@@ -52,11 +52,11 @@ def explain_call(error: Exception, inputs: Inputs) -> Exception | None:
         if isinstance(error, TypeError) and f"argument '{name}'" in text:
             return TypeError(f"params must be arguments of fit, got {name!r}: {text}.")
     if "inhomogeneous shape" in text and count_dimensions(inputs.X) == 1:
-        return ValueError(f"X must have rows of the same length for this estimator: {text}")
+        return ValueError(f"X must have rows of equal length for this estimator: {text}")
     if "should be a 1d array" in text and inputs.target.outputs:
         return ValueError(
-            f"y must have one column for this estimator, got {len(inputs.target.outputs)}; for a "
-            "column for each class pass np.asarray(y).argmax(axis=1)."
+            f"y must have one column for this estimator, got {len(inputs.target.outputs)}columns. "
+            "If each column is a class, pass np.asarray(y).argmax(axis=1)."
         )
     # scorers compare predictions with y
     if re.search("y_pred contains|Mix of label input types", text):
@@ -74,18 +74,18 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     if re.search("(?i)datetime|timestamp", str(error)) and hasattr(X, "columns"):
         dates = [repr(name) for name in X.columns if np.asarray(X[name]).dtype.kind in "Mm"]
         return TypeError(
-            f"X must contain numbers for this estimator, got dates in {', '.join(dates)}. Replace "
-            "them by numbers, such as the days since the first date. skeval.evaluate(..., "
-            "time='column') leaves a date out and orders the samples by it."
+            f"X must contain numbers for this estimator, got dates in {', '.join(dates)}. Convert "
+            "them to numbers, such as days since the first date. skeval.evaluate(..., "
+            "time='column') leaves a column of dates out of X and sorts the samples by it."
         )
     if not isinstance(error, ValueError):
         return None
     # missing and infinite values, which may also be in single columns
     if "contains NaN" in str(error) and (located := locate_values(X, find_missing)):
         return ValueError(
-            f"X must not have missing values for this estimator, got {located}. Put SimpleImputer "
-            "before it in a pipeline, or use an estimator that supports them, such as "
-            "HistGradientBoostingClassifier."
+            f"X must not have missing values for this estimator, got nan, {located}. Put "
+            "SimpleImputer before it in a pipeline, or use an estimator that supports them, such "
+            "as HistGradientBoostingClassifier."
         )
     if "contains infinity" in str(error) and (located := locate_values(X, find_infinite)):
         return ValueError(
@@ -111,14 +111,14 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         remedy = "OneHotEncoder in a ColumnTransformer (TfidfVectorizer for free text)"
     if not columns:
         return None
-    advice = "convert them with X.astype(float), after replacing decimal commas with points"
+    advice = "Convert them with X.astype(float), after replacing decimal commas with points"
     try:  # numbers as text, with a decimal point or comma
         np.char.replace(np.asarray(texts).astype(str), ",", ".").astype(float)
     except ValueError:
-        advice = f"put an encoder, such as {remedy}, before it in a pipeline"
+        advice = f"Put an encoder, such as {remedy}, before it in a pipeline"
     raised = str(error) if len(str(error)) < MAX_QUOTED else f"{str(error)[:MAX_QUOTED]} ..."
     return ValueError(
-        f"X must contain numbers for this estimator, got strings {where}; {advice}. The estimator "
+        f"X must contain numbers for this estimator, got strings {where}. {advice}. The estimator "
         f"raised: {raised}"
     )
 

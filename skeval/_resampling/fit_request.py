@@ -164,12 +164,12 @@ def check_one_number(name: str, score: Any) -> None:
     wrong = f"each scorer in scoring must return one number, {name!r} returned"
     if isinstance(score, Mapping):
         raise TypeError(
-            f"{wrong} a dict with {', '.join(map(repr, score))}. Give a dict of scorers instead."
+            f"{wrong} a dict with {', '.join(map(repr, score))}. Pass a dict of scorers instead."
         )
     if np.ndim(score):
         raise TypeError(
-            f"{wrong} an array of shape {np.shape(score)}. Average it, or make a scorer of each "
-            "output."
+            f"{wrong} an array of shape {np.shape(score)}. Average it, or pass one scorer for "
+            "each output."
         )
     if np.asarray(score).dtype.kind not in "biuf":
         raise TypeError(f"{wrong} {score!r}.")
@@ -231,11 +231,11 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
             continue
         except ValueError as error:
             variants = [other for other in get_scorer_names() if other.startswith(f"{name}_")]
-            remedy = f" Variants: {', '.join(variants)}." if variants else ""
+            remedy = f" Its variants are {', '.join(variants)}." if variants else ""
             reason = str(error).rstrip(".")
             if "pos_label" in reason and inputs.target.n_classes == 2:
                 label = inputs.target.decode(np.array([inputs.target.positive_code])).tolist()[0]
-                remedy = f" Encode the positive class as 1, as (y == {label!r}) does.{remedy}"
+                remedy = f" Encode the positive class as 1, as in (y == {label!r}).{remedy}"
             raise ValueError(
                 f"scoring={name!r} cannot be computed for this target: {reason}.{remedy}"
             ) from error
@@ -463,9 +463,9 @@ def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None
     methods = list_responses(scorer)
     if not methods or any(hasattr(model, method) for method in methods):
         return
-    remedy = "a scorer of predicted labels or numbers, such as balanced_accuracy"
+    remedy = "a scorer of predictions, such as balanced_accuracy or r2"
     if "predict_proba" in methods:
-        remedy = f"an estimator with probabilities, such as LogisticRegression, or {remedy}"
+        remedy = f"an estimator with predict_proba, such as LogisticRegression, or {remedy}"
     raise NoResponseError(
         f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have. Use "
         f"{remedy}."
@@ -605,8 +605,7 @@ def check_test_sets(
                 kinds, mean = "", "'neg_mean_squared_error'"
             raise SmallTestSetError(
                 f"scoring={name!r} must be computed from test sets with several samples{kinds}, "
-                f"but cv makes one {what}. Use fewer "
+                f"but cv makes a test set {what}. Use fewer "
                 f"folds{', stratified by the classes' if kinds else ''}, or a mean over samples, "
-                f"such as {mean}. score_interval computes the usual scores from all test sets "
-                "together."
+                f"such as {mean}. score_interval pools all test sets for the usual scores."
             )

@@ -318,8 +318,8 @@ class Loss:
         if self.response == "predict_proba":
             if output.probability is None:
                 raise ValueError(
-                    f"loss={self.name!r} needs predict_proba with a probability of each class from "
-                    "every fitted model. At least one does not provide them."
+                    f"loss={self.name!r} needs an estimator whose fitted models all return a "
+                    "probability of each class from predict_proba. At least one model does not."
                 )
             return codes, _checks.check_rows("predict_proba of the estimator", output.probability)
         if self.name == "zero_one":
@@ -351,7 +351,7 @@ def resolve_loss(
     # requirements of the loss on the estimator and the target
     if loss in PROBABILITY_LOSSES:
         if target.classes is None:
-            raise ValueError(f"{argument} needs a classifier. This estimator predicts numbers.")
+            raise ValueError(f"{argument} needs a classifier. The estimator is a regressor.")
         if estimator is not None and not hasattr(estimator, "predict_proba"):
             raise ValueError(
                 f"{argument} needs an estimator with predict_proba, which "
@@ -384,8 +384,8 @@ def resolve_output_loss(loss: str | None, target: Target) -> Loss:
     if not isinstance(loss, str) or loss not in losses:
         what = "labels" if target.output_classes else "outputs"
         raise ValueError(
-            f"loss must be None, a callable or one of {', '.join(map(repr, losses))} for several "
-            f"{what} of a sample; got {loss!r}."
+            f"loss must be None, a callable or one of {', '.join(map(repr, losses))} if y has "
+            f"several {what}, got {loss!r}."
         )
     return Loss(loss, losses[loss])
 
@@ -418,7 +418,7 @@ def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
     largest = weights.max()
     if largest == 0:
         raise ValueError(
-            "sample_weight must be positive for a sample that cv tests. It is 0 for all of them."
+            "sample_weight must be positive for at least one test sample of cv, got only zeros."
         )
     return float(np.average(losses, weights=weights / largest))
 
@@ -586,8 +586,8 @@ def validate_inputs(
     for step, part in find_biased(estimator):
         _checks.warn_user(
             f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "
-            "has seen the labels of all samples, so this error may be far too low. Put the "
-            "step inside: PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
+            "was fitted to the labels of all samples. The error may be far too low. Put the step "
+            "inside, as in PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC())) or "
             "CV2FeatureSelectionPipeline(selector)."
         )
         break
@@ -743,7 +743,7 @@ def check_takes_weights(estimator: Any) -> None:
         if not consumes(estimator, "sample_weight"):
             raise TypeError(
                 "estimator must request sample_weight by set_fit_request if metadata routing is "
-                f"enabled. No part of {type(estimator).__name__} does."
+                f"enabled, but no part of {type(estimator).__name__} does."
             )
         return
     # follow pipelines and wrappers to the estimator that is fitted last
@@ -757,7 +757,7 @@ def check_takes_weights(estimator: Any) -> None:
         else:
             break
     if not takes_weights(final):
-        raise TypeError(f"estimator must accept sample_weight in fit; {where} does not.")
+        raise TypeError(f"estimator must accept sample_weight in fit, but {where} does not.")
 
 
 def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
@@ -788,8 +788,8 @@ def drop_unweighted(
         cv = [tuple(place[part[weights[part] > 0]] for part in fold) for fold in folds]
         if not all(part.size for fold in cv for part in fold):
             raise ValueError(
-                "sample_weight must be positive for a training sample and a test sample of "
-                "each fold. It is 0 for all samples of a part of a fold."
+                "sample_weight must be positive for at least one training sample and one test "
+                "sample of each fold, but is 0 for all of them in a fold."
             )
     kept = None if groups is None else groups[rows]
     return safe_indexing(X, rows), y[rows], weights[rows], kept, cv
@@ -824,7 +824,7 @@ def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, 
         raise TypeError(
             f"{type(router).__name__}.fit got an unexpected argument {unknown[0]!r}. Arguments "
             "besides sample_weight and groups need "
-            "sklearn.set_config(enable_metadata_routing=True) and a part that requests them."
+            "sklearn.set_config(enable_metadata_routing=True) and an estimator that requests them."
         )
     return {
         name: weight_parameters(part, metadata.get("sample_weight"))
@@ -938,6 +938,6 @@ def warn_unweighted(steps: Any, weights: np.ndarray) -> None:
     for step in find_unweighted(steps, weights):
         if uses_labels(step):
             _checks.warn_user(
-                f"sample_weight does not reach {type(step).__name__}, whose fit does not accept "
-                "it, so features are selected without weights."
+                f"fit of {type(step).__name__} does not accept sample_weight, so features are "
+                "selected without weights."
             )

@@ -77,7 +77,7 @@ def open_jobs(
             jobs.listeners.append(stack.enter_context(open_task(total)))
         yield jobs
     if verbose and jobs.n_reused:
-        tell(f"skeval reused {jobs.n_reused} of {total} fits that were kept by memory=")
+        tell(f"skeval reused {jobs.n_reused} of {total} fits that memory= had stored")
 
 
 @dataclass(eq=False, repr=False)
@@ -323,8 +323,8 @@ class StoredResults:
             self._function = joblib.hash((versions, function), coerce_mmap=True)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise TypeError(
-                "memory needs an estimator, a scoring and data that can be pickled, without lambda "
-                f"functions: {error}"
+                "memory needs an estimator, scoring and data that can be pickled, so replace "
+                f"lambda functions by named functions: {error}"
             ) from error
         self._lock = Lock()  # threads of workers read results that the main thread writes
 

@@ -297,10 +297,10 @@ def bootstrap_plan(
             if not is_degenerate(counts, codes):
                 return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
         if codes is None or classes is None:
-            raise ValueError(f"y has too few samples: each of {MAX_TRIES} resamples contained all.")
+            raise ValueError(f"y must have more samples: each of {MAX_TRIES} resamples had all.")
         sizes = np.bincount(codes)
         raise ValueError(
-            f"none of {MAX_TRIES} resamples has two classes and leaves a sample out: class "
+            f"none of {MAX_TRIES} resamples has two classes and leaves out a sample. Class "
             f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()} of {sizes.sum()} samples."
         )
 
@@ -327,15 +327,15 @@ def plan_resamples(
         counts = np.bincount(drawn, minlength=n_samples)
         if np.any(counts != counts[first]):
             raise ValueError(
-                "indices must draw whole groups if groups are passed, each sample equally often. "
-                f"Row {row} does not."
+                "indices must draw all samples of a group equally often if groups are passed, but "
+                f"row {row} does not."
             )
 
     def draw(row: int) -> PlanBlock:
         counts = np.bincount(indices[row], minlength=n_samples)
         if is_degenerate(counts, codes):
             raise ValueError(
-                f"indices row {row} must leave a sample out and contain two classes. It does not."
+                f"indices must leave out a sample and have two classes, but row {row} does not."
             )
         return PlanBlock(counts[None], counts[None] == 0, rows=[indices[row]])
 
@@ -349,7 +349,7 @@ def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> N
     sizes = np.bincount(codes)
     if sizes.min() < 2:
         raise TooFewMembersError(
-            "y must contain at least 2 members of each class for a bootstrap, class "
+            "y must contain at least 2 samples of each class for a bootstrap, but class "
             f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()}."
         )
 
@@ -430,8 +430,8 @@ def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
         rows = np.flatnonzero(rows)
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or not rows.size:
         raise ValueError(
-            f"cv must yield {part} sets that are not empty, as integer indices or as boolean "
-            f"masks of {n_samples} samples; got shape {rows.shape}, dtype {rows.dtype}."
+            f"cv must yield {part} sets that are not empty, as integer indices or boolean masks "
+            f"of {n_samples} samples, got shape {rows.shape} and dtype {rows.dtype}."
         )
     if rows.min() < 0 or rows.max() >= n_samples:
         raise ValueError(
@@ -445,14 +445,14 @@ def _compact(n_samples: int, train: Any, test: Any) -> tuple[np.ndarray | None, 
     # no sample may be tested twice, or trained on and tested
     train, test = fold_indices(n_samples, "train", train), fold_indices(n_samples, "test", test)
     if np.bincount(test).max() > 1:
-        raise ValueError("cv must yield test sets without repetitions, got a sample twice.")
+        raise ValueError("cv must yield test sets without repeated samples, got a sample twice.")
     trained = np.zeros(n_samples, dtype=bool)
     trained[train] = True
     both = test[trained[test]]
     if both.size:
         raise ValueError(
-            f"cv must yield training and test sets without common samples, got sample {both[0]} in "
-            "both; resubstitution_error computes the training error."
+            f"cv must yield training and test sets without common samples, got sample {both[0]} "
+            "in both. resubstitution_error computes the training error."
         )
     # the complement of a test set need not be stored
     ascending = bool(np.all(train[1:] > train[:-1]))
@@ -605,9 +605,9 @@ def make_permutation_plan(
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
             raise ValueError(
-                "cv keeps the order of the samples, so their labels are not exchangeable. Use "
-                "exchange='blocks', 'rotations' if the series of labels is stationary, or your own "
-                "permutations=."
+                "cv must shuffle the samples, because labels in time order are not exchangeable. "
+                "For a time series, pass exchange='blocks', exchange='rotations' if the labels "
+                "are stationary, or your own permutations=."
             )
     unpermuted = np.arange(len(target))
     n_folds = splitter.get_n_splits(X, target.y, groups)
@@ -677,7 +677,7 @@ def check_whole_groups(fold: int, train: np.ndarray, test: np.ndarray, groups: A
             f"cv must not split groups: group {split[0]!s} has samples in both the training set "
             f"and the test set of fold {fold}. Use a number of folds (cv=5), GroupKFold, "
             "StratifiedGroupKFold or, in time order, GroupTimeSeriesSplit(other_groups=True). "
-            "Leave out groups= only if its samples are independent."
+            "Leave out groups= only if samples of a group are independent."
         )
 
 
@@ -699,7 +699,7 @@ def check_repeats(cv: Any, n_repeats: int) -> int:
     """Return the number of repeats. Raise if `cv` cannot be shuffled again."""
     n_repeats = check_count("n_repeats", n_repeats)
     if n_repeats > 1 and not isinstance(cv, Integral):
-        raise ValueError(f"n_repeats={n_repeats} needs cv to be a number of folds, got {cv!r}.")
+        raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}.")
     return n_repeats
 
 
@@ -879,7 +879,7 @@ def limit_folds(cv: Any, codes: np.ndarray) -> Any:
     smallest = int(np.bincount(codes).min())
     if cv <= smallest or smallest < 2:
         return cv
-    warn_user(f"cv={cv} exceeds the {smallest} members of a class, so {smallest} folds are used.")
+    warn_user(f"cv={cv} exceeds the {smallest} samples of a class, so {smallest} folds are used.")
     return smallest
 
 
@@ -958,7 +958,7 @@ def make_splitter(
     n = np.bincount(target.codes).max()
     if n < n_folds:
         raise ValueError(
-            f"cv={n_folds} folds need a class with at least {n_folds} members, and the largest "
+            f"cv={n_folds} folds need a class with at least {n_folds} samples, but the largest "
             f"has {n}. Use fewer folds, or LeaveOneOut()."
         )
     # classes are spread over the folds

@@ -94,7 +94,7 @@ class Target:
         classes = [] if self.classes is None else self.classes.tolist()
         if len(classes) != 2 or not np.isscalar(pos_label) or pos_label not in classes:
             raise ValueError(
-                f"pos_label must be None or one of two classes, got {pos_label!r}; y has "
+                f"pos_label must be None or one of two classes, got {pos_label!r}, but y has "
                 f"{'the classes ' + ', '.join(map(repr, classes[:5])) if classes else 'numbers'}."
             )
         return replace(self, positive=classes.index(pos_label))
@@ -106,7 +106,7 @@ class Target:
         if len(self.outputs) == 1 and predicted.ndim == 1:
             predicted = predicted[:, None]
         if predicted.shape != shape:
-            raise ValueError(f"estimator must predict an array of {shape}, got {predicted.shape}.")
+            raise ValueError(f"estimator must predict the shape {shape}, got {predicted.shape}.")
         if self.output_classes:
             columns = zip(self.output_classes, predicted.T, strict=True)
             codes = [find_codes(classes, np.array(column.tolist())) for classes, column in columns]
@@ -148,7 +148,7 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     )
     names = tuple(map(str, names))
     if len(set(names)) < len(names):
-        raise ValueError(f"y must have a name for each column, got {list(names)[:10]}.")
+        raise ValueError(f"y must have a different name for each column, got {list(names)[:10]}.")
     # each column is a target of its own
     read = [_checks.check_y("y", column) for column in columns]
     if is_frame:  # scikit-learn rejects columns of categories and of nullable integers
@@ -170,7 +170,7 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     # labels of a classifier as codes
     classes, codes = [], np.empty((len(read[0]), len(read)), dtype=np.intp)
     for k, column in enumerate(read):
-        remedy = "use a regressor, or make classes of the numbers"
+        remedy = "Use a regressor, or convert the numbers to classes"
         _checks.refuse_fractions(f"column {names[k]!r} of y", column, remedy)
         present, codes[:, k] = np.unique(column, return_inverse=True)
         if set(present.tolist()) <= {0, 1}:  # a constant label can be predicted as the other one
@@ -206,7 +206,7 @@ def validate_data(
     if n_columns == (num_samples(y),) != X.shape[:1]:
         raise ValueError(
             f"X must have a row for each of the {num_samples(y)} samples of y, got the shape "
-            f"{X.shape}; did you mean X.T?"
+            f"{X.shape}. Did you mean X.T?"
         )
     _checks.check_same_length(X=X, y=y)
     if n_columns == (0,):
@@ -219,7 +219,7 @@ def validate_data(
         and len(np.unique(values)) < len(values)
     ):
         raise ValueError(
-            "groups must be something that samples share, such as the patient, but they equal y."
+            "groups must be what some samples share, such as a patient, got the values of y."
         )
     # make X indexable; the estimator itself checks its values
     refuse_mask("X", X)
@@ -249,9 +249,9 @@ def refuse_classes(name: str, estimator: Any, y: np.ndarray) -> None:
     if _checks.type_of_estimator(estimator) is None and (few or y.dtype.kind in "bUO"):
         kind = type(estimator).__name__
         raise TypeError(
-            f"{name} must be a classifier or regressor by its tags for a y that may be classes, "
-            f"{kind} is neither; write class {kind}(ClassifierMixin, BaseEstimator), or with "
-            "RegressorMixin for numbers."
+            f"{name} must have the tags of a classifier or regressor, because y may be classes, "
+            f"but {kind} has neither. Write class {kind}(ClassifierMixin, BaseEstimator), or "
+            "RegressorMixin for a numeric target."
         )
 
 
@@ -524,7 +524,7 @@ def drawing_units(
     Groups may be `crossed` if no model is trained on the resamples.
     """
     if groups is not None and codes is not None:
-        raise ValueError("stratify=True cannot be combined with groups of several classes.")
+        raise ValueError("stratify must be False with groups=, which may contain several classes.")
     if not crossed:
         groups = check_groups(groups, n_samples)
     # groups of each kind, the kind with the fewest groups first
@@ -600,8 +600,8 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
     n_undefined = sum(int(np.isnan(stratum).sum()) for stratum in values)
     if n_undefined:
         warn_undefined(
-            f"BCa: the metric is undefined if one of {n_undefined} of the {units.n_units} samples "
-            "or groups is removed. They are ignored in the acceleration."
+            f"The acceleration of BCa ignores {n_undefined} of the {units.n_units} samples or "
+            "groups, because the metric is undefined without one of them."
         )
     return [stratum[np.isfinite(stratum)] for stratum in values if np.isfinite(stratum).any()]
 

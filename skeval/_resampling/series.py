@@ -144,7 +144,7 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
         if self.other_groups and groups is None:
             raise ValueError(
                 "groups must be passed to split if other_groups=True, got None. Pass groups= to "
-                "the function that has cv=, in scikit-learn with metadata routing in params=."
+                "the function of cv=. In scikit-learn, pass it in params= with metadata routing."
             )
         # the last periods are tested, as in TimeSeriesSplit
         periods, period = np.unique(time, return_inverse=True)
@@ -173,7 +173,7 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
             if not train.size:
                 raise ValueError(
                     f"cv must train on groups outside its test set. All groups before fold {fold} "
-                    "are also tested in it. Use fewer or shorter test sets, or groups that end."
+                    "are also tested in it. Use fewer or shorter test sets, or other_groups=False."
                 )
             yield train, test
 
@@ -194,8 +194,8 @@ def read_time(time: Any, X: Any) -> np.ndarray:
     if values.shape != (n,):
         raise ValueError(
             f"time must have one value for each of the {n} rows of X, got the shape "
-            f"{values.shape}. Within the folds of a search, name a column of X, since X is then a "
-            "part of the rows."
+            f"{values.shape}. In a search, which passes only some rows of X, time must name a "
+            "column of X."
         )
     if values.dtype.kind not in "iufM":
         raise ValueError(
@@ -206,7 +206,7 @@ def read_time(time: Any, X: Any) -> np.ndarray:
     if missing.any():
         raise ValueError(
             f"time must not have missing values, got {values[missing][0]} at position "
-            f"{missing.argmax()}. Drop these rows, or give them a time."
+            f"{missing.argmax()}. Drop these rows, or fill in their times."
         )
     return values
 
@@ -233,8 +233,8 @@ def check_rows_in_order(splitter: GroupTimeSeriesSplit, X: Any) -> None:
     later = np.flatnonzero(time[1:] < time[:-1])
     if later.size:
         raise ValueError(
-            "time must ascend with the rows, because intervals in time order use blocks of rows, "
-            f"got {time[later[0] + 1]} after {time[later[0]]}. Sort X, y, groups and time by "
+            "time must ascend with the rows, because intervals use blocks of consecutive rows, "
+            f"got {time[later[0] + 1]} after {time[later[0]]}. Sort X, y, groups and time using "
             "numpy.argsort(time, kind='stable')."
         )
 
@@ -265,8 +265,8 @@ def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray,
     orders = [np.argsort(reading, kind="stable") for reading in readings]
     if any(not np.array_equal(order, orders[0]) for order in orders):
         raise ValueError(
-            "time must have dates with one reading, but it can be read with the day or with the "
-            f"month first, as in {values.tolist()[0]!r}. Write 2024-01-31, in Python by "
+            "time must have dates with a clear order of day and month, got "
+            f"{values.tolist()[0]!r}, where either may come first. Write 2024-01-31, or use "
             "pandas.to_datetime(time, dayfirst=True)."
         )
     rows = rows | {"names": np.arange(len(values)) if rows["names"] is None else rows["names"]}

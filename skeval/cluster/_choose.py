@@ -88,10 +88,10 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
         if len(matches) == 1:
             return matches[0]
         if matches:
-            raise ValueError(f"param_name must be the parameter to set, {' or '.join(matches)}.")
+            raise ValueError(f"param_name must name the parameter to vary, {' or '.join(matches)}.")
     raise ValueError(
-        f"param_name must be passed: {type(clusterer).__name__} has neither n_clusters nor "
-        "n_components. skeval.metrics.cluster.dbcv_score evaluates the labels of such a clusterer."
+        f"param_name must be passed, because {type(clusterer).__name__} has neither n_clusters "
+        "nor n_components. skeval.metrics.cluster.dbcv_score evaluates its labels without it."
     )
 
 
@@ -174,8 +174,8 @@ class NClustersChoice(Result):
             if level / 2 < pvalue <= 2 * level:
                 return (
                     f"Narrow decision: P = {_text.write_pvalue(pvalue)} for more than "
-                    f"{_text.count(k, 'cluster')}, with a limit of {level}, so other draws may "
-                    "choose differently."
+                    f"{_text.count(k, 'cluster')}, close to the limit of {level}, so that another "
+                    "random_state may choose differently."
                 )
         return ""
 
@@ -189,9 +189,11 @@ class NClustersChoice(Result):
         """Cautions, a narrow decision, or a rule that no candidate meets, in sentences."""
         notes, last = [*self.cautions, self.edge], self.candidates[-1]
         if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
-            notes.append("No candidate meets the rule. One cluster is chosen, which was not tried.")
+            notes.append(
+                "No candidate meets the rule, so one cluster is chosen without evaluation."
+            )
         if self.gap_increases:
-            notes.append(f"The gap still increases at k = {last}. Try more clusters.")
+            notes.append(f"The gap still increases at the largest k, {last}. Try more clusters.")
         return tuple(filter(None, notes))
 
     def to_frame(self) -> DataFrame:
@@ -248,8 +250,8 @@ MEASURES: dict[str, Measure] = {
 """Measure of two halves and their labels, by method."""
 
 _BEST, _LEAST = (
-    "k within one standard error of the best and",
-    "at least 2/3 of the way from the reference to 1, else 1",
+    "k that is within one standard error of the best and",
+    "at least 2/3 of the distance from the reference to 1, else 1",
 )
 RULES = {
     **dict.fromkeys(MEASURES, f"largest {_BEST} {_LEAST}"),
@@ -724,7 +726,7 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
     logs, reference_logs = measured[:, 0], measured[:, 1:]
     # a dispersion of 0 has no logarithm
     if not np.isfinite(reference_logs).all():
-        raise ValueError("n_clusters must be less than the number of different reference points.")
+        raise ValueError("n_clusters must be less than the number of distinct reference points.")
     # gaps and their standard errors s_k, equations (3) and (6) of the paper
     gap = reference_logs.mean(axis=1) - logs
     errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / trial.n_repeats)
@@ -742,7 +744,7 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
         method=GAP,
         reference=trial.kind,
         threshold=trial.threshold,
-        rule="smallest k whose gap is within one standard error of that of the next k",
+        rule="smallest k whose gap is within one standard error of the gap of the next k",
         details={"log_dispersions": logs, "reference_log_dispersions": reference_logs},
     )
 
@@ -773,7 +775,7 @@ def check_sizes(X: Any, candidates: np.ndarray) -> None:
             f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."
         )
     if compactness_score(X, np.zeros(X.shape[0]), unit="sum") == 0:
-        raise ValueError("X must contain two samples that differ, got equal ones.")
+        raise ValueError("X must contain at least two distinct samples, got one.")
 
 
 # Sequential tests.
@@ -793,7 +795,7 @@ columns, which the reference has only approximately, count as clusters.
 
 RULE = (
     f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
-    "largest fraction of the way from the reference to 1"
+    "largest fraction of the distance from the reference to 1"
 )
 
 

@@ -125,7 +125,7 @@ def pareto_dominance(
     """
     merit = _checks.check_data("values", values, dtype=np.float64, ensure_all_finite=False)
     if np.isnan(merit).any():
-        raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
+        raise ValueError(f"values must not be nan, got nan in {np.argwhere(np.isnan(merit))[0]}.")
     # one direction, or one for each criterion
     directions = np.asarray(greater_is_better)
     if directions.dtype != bool or directions.shape not in ((), merit.shape[1:]):
@@ -260,8 +260,8 @@ def resolve_directions(indices: Any) -> dict[str, bool]:
         for name, pair in indices.items():
             if not (isinstance(pair, Sequence) and len(pair) == 2 and callable(pair[0])):
                 raise ValueError(
-                    "indices must be names, or a dict of pairs (function, greater_is_better), got "
-                    f"{pair!r} for {name!r}."
+                    "indices must be names, or a dict with a pair (function, greater_is_better) "
+                    f"for each name, got {pair!r} for {name!r}."
                 )
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
     else:

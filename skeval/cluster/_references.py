@@ -27,7 +27,7 @@ REFERENCES = ("auto", "uniform", "box", "permuted", "unimodal")
 REFERENCE_WORDS = {
     "uniform": "points drawn uniformly in the principal box of the data",
     "box": "points drawn uniformly in the box of the ranges of the features",
-    "permuted": "the data with every column permuted separately",
+    "permuted": "the data with each column permuted independently",
     "unimodal": "points drawn from the closest unimodal distribution",
 }
 N_MODES = 17
@@ -426,7 +426,7 @@ def caution_about_columns(X: Any) -> str:
     return (
         "Dependent columns: some columns are determined by others, for example fractions or "
         "indicators that add up to a constant. The reference data lack this dependence, so the "
-        "P-value may be too small. Leave out such columns."
+        "P-value may be too small. Leave out the redundant columns."
     )
 
 
@@ -462,6 +462,6 @@ def caution_about_shape(X: Any, labels: np.ndarray) -> str:
         return ""
     return (
         f"No gap: between the centers of clusters {', '.join(merged)}, samples are about as dense "
-        "as at the centers. They may be parts of one cluster with a curved or elongated shape, "
-        "which the reference data do not have."
+        "as at the centers. They may be parts of one curved or elongated cluster, which the "
+        "reference data do not have."
     )

@@ -287,7 +287,7 @@ def fit_labels(clusterer: Any, X: Any) -> np.ndarray:
             f"{labels.shape}."
         )
     if labels.dtype.kind in "fO" and np.any(labels != labels):
-        raise ValueError(f"clusterer must not return nan as a label; {clusterer!r} does.")
+        raise ValueError(f"clusterer must not return nan as a label, got nan from {clusterer!r}.")
     return labels
 
 
@@ -602,7 +602,7 @@ def cluster_stability(
     X = check_pairwise(X) if takes_pairs(clusterer) else check_points(clusterer, X)
     if method == "jitter" and (issparse(X) or takes_pairs(clusterer)):
         raise ValueError(
-            "method='jitter' adds noise to features, and needs dense features in X. Use "
+            "method='jitter' adds noise to features, so X must be a dense array of features. Use "
             "method='bootstrap' or 'subset'."
         )
     root = _checks.root_seed(random_state)
@@ -611,7 +611,7 @@ def cluster_stability(
     partition = fit_labels(first, X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
-        raise ValueError("clusterer must find a cluster in X, but all samples are noise (-1).")
+        raise ValueError("clusterer must find a cluster in X, got only noise (-1).")
     # one coefficient for each cluster and resample
     compare = partial(compare_resample, clusterer, X, (method, noise), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}

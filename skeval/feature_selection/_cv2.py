@@ -296,7 +296,7 @@ class CV2FeatureSelectionPipeline(
             raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
         _checks.check_option("final", self.final, ("refit", "consensus"))
         if self.final == "consensus" and self.cv is None:
-            raise ValueError("final='consensus' needs the inner rounds, got cv=None.")
+            raise ValueError("cv must not be None for final='consensus', which uses inner rounds.")
 
     def _check_samples(self, X: Any, *y: Any, **checks: Any) -> Any:
         """Return validated samples. A data frame stays one, for selectors that read its columns."""
@@ -325,8 +325,8 @@ class CV2FeatureSelectionPipeline(
         # a fit for each fold
         if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
             raise ValueError(
-                f"cv={cv} inner folds need at least 2 members of each class, but the smallest has "
-                "1. cv=None skips the inner folds."
+                f"cv={cv} inner folds need at least 2 samples of each class, but the smallest "
+                "class has 1. cv=None skips the inner folds."
             )
         cv = limit_folds(cv, target.codes)
         folds = resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
@@ -423,9 +423,9 @@ class CV2FeatureSelectionPipeline(
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self)
         if self.cv is None and name in OF_ROUNDS:
-            raise AttributeError(f"{name} needs the inner rounds, got cv=None.")
+            raise AttributeError(f"{name} needs inner rounds, which cv=None skips.")
         raise AttributeError(
-            f"{name} needs a selector that keeps columns of X; {type(self.selector).__name__} "
+            f"{name} needs a selector that keeps columns of X, but {type(self.selector).__name__} "
             "makes new features."
         )
 
@@ -609,9 +609,9 @@ def withhold_estimates(classifier: Any) -> None:
     final = last_step(getattr(classifier, "best_estimator_", classifier))
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
-            "The error of the classifier ignores the selection, which has used all labels. "
-            "Read cv2_error_ of the CV2FeatureSelectionPipeline, or use PerturbationResamplingSVC("
-            "estimator=make_pipeline(selector, SVC()))."
+            "The error of the classifier ignores the feature selection, which used all labels. "
+            "Use cv2_error_ of the CV2FeatureSelectionPipeline, or use "
+            "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
         )
 
 
@@ -786,10 +786,10 @@ def selection_bias(
     if result.value > 2 * result.standard_error:
         selects = any(hasattr(step, "get_support") for step in list_steps(selector))
         _checks.warn_user(
-            f"{'selecting' if selects else 'extracting'} features on all samples before "
-            f"cross-validating (CV1) makes the error look like {result.extra.cv1_error:.3f}. With "
-            f"the selection inside the loop (CV2) it is {result.extra.cv2_error:.3f}. Report the "
-            "latter."
+            f"the error is {result.extra.cv1_error:.3f} with features "
+            f"{'selected' if selects else 'extracted'} on all samples before cross-validation "
+            f"(CV1), but {result.extra.cv2_error:.3f} with this step inside the loop (CV2). "
+            "Report the CV2 error."
         )
     return result
 
@@ -819,7 +819,7 @@ def compare_selections(
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
     if not len(done):
-        raise ValueError("selector and classifier failed in every fold.")
+        raise ValueError("selector or classifier failed in every fold.")
     blocks = [plan.draw(fold) for fold in done.tolist()]
     n_train = np.array([np.count_nonzero(block.train) for block in blocks])
     n_test = np.array([np.count_nonzero(block.test) for block in blocks])
@@ -1148,8 +1148,7 @@ def check_selects(selector: Any) -> None:
     for step in list_steps(selector):
         if hasattr(step, "get_support") and not np.any(support := step.get_support()):
             raise ValueError(
-                f"selector must select at least one of the {len(support)} features, it selected "
-                "none."
+                f"selector must select at least one of the {len(support)} features, got none."
             )
 
 

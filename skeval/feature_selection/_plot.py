@@ -156,9 +156,8 @@ class SelectionFrequencyDisplay(Display):
         if isinstance(result, CV2FeatureSelectionPipeline):
             if not hasattr(result, "fold_supports_"):
                 raise ValueError(
-                    "result must be fitted with its inner rounds (cv is not None), and its "
-                    f"selector must keep columns of X, to have selection frequencies; got "
-                    f"{result!r}."
+                    "result must have selection frequencies, which need inner rounds (cv is not "
+                    f"None) and a selector that keeps columns of X, got {result!r}."
                 )
             if feature_names is None:
                 feature_names = getattr(result, "feature_names_in_", None)

@@ -96,7 +96,7 @@ def _check_columns(
         )
     if not set(y.tolist()) <= set(classes.tolist()):
         raise ValueError(
-            f"y_true must contain only the labels {classes.tolist()[:10]}, got others."
+            f"y_true must contain only the labels {classes.tolist()[:10]}, got other labels."
         )
     # the event is the top label, or one class
     if pos_label is None:

@@ -295,7 +295,7 @@ def _measure_side(
     total = float(weight[is_predicted if predicted else is_member].sum())
     if not total:
         side = f"{'predicted ' * predicted}{'positive' if positive else 'negative'}"
-        return _checks.give_nan(f"The fraction is 0/0 (nan): no sample is {side}.")
+        return _checks.give_nan(f"The fraction is 0/0 (nan), because no sample is {side}.")
     return float(weight[is_member & is_predicted].sum() / total)
 
 
@@ -761,8 +761,8 @@ def class_weights(
         small = support <= 1
         if small.any():
             raise ValueError(
-                "'log_inverse' weights need more than one sample of every class in y_true, got "
-                f"{classes[small].tolist()} with at most one."
+                "'log_inverse' weights need more than one sample of every class in y_true, got at "
+                f"most one of {classes[small].tolist()}."
             )
         weight = 1 / np.log2(support)
     else:
@@ -791,7 +791,7 @@ def warn_of_empty(classes: list[object], counts: Counts) -> None:
         if empty.any():
             affected = [classes[i] for i in np.flatnonzero(empty)[:10]]
             _checks.warn_undefined(
-                f"{metric} is 0/0 for {affected} and set to 0. zero_division= changes this value."
+                f"{metric} is 0/0 for {affected} and set to 0. zero_division= sets another value."
             )
 
 
@@ -941,8 +941,8 @@ def costs_of_cells(
     named = (false_positive_cost, false_negative_cost)
     if (cost_matrix is None) == (named == (None, None)) or (named.count(None) == 1):
         raise ValueError(
-            "cost_matrix, or both false_positive_cost and false_negative_cost, must be passed, got "
-            f"cost_matrix={cost_matrix!r} and the costs {named}."
+            "cost_matrix, or both false_positive_cost and false_negative_cost, must be passed, "
+            f"got cost_matrix={cost_matrix!r} and costs {named}."
         )
     if cost_matrix is not None:
         frame: Any = cost_matrix

@@ -454,7 +454,7 @@ def check_curve_sample(
     group = _checks.number_groups(groups, len(seen), seen)
     positive = positive[seen]
     if not one_class and (positive.all() or not positive.any()):
-        raise ValueError("y_true must contain both classes with weight > 0, got one.")
+        raise ValueError("y_true must contain both classes with weight > 0, got one class.")
     return CurveSample(positive, score[seen], weight[seen], group, confidence_level)
 
 
@@ -465,9 +465,9 @@ def warn_of_other_class(name: str, sample: CurveSample) -> None:
     limits, error = sample.area_form(sample.area)
     if not np.isnan(error) and limits(0.95)[1] < 0.5:
         _checks.warn_user(
-            f"{name} looks reversed: its area under the ROC curve is {sample.area:.3f}. Pass "
-            f"pos_label= if it is for the other class, or {'1 - ' if name == 'y_proba' else '-'}"
-            f"{name}."
+            f"{name} looks reversed, because its area under the ROC curve is {sample.area:.3f}. "
+            "Pass pos_label= if it refers to the other class, or "
+            f"{'1 - ' if name == 'y_proba' else '-'}{name}."
         )
 
 
@@ -654,7 +654,7 @@ def roc_curve_band(
 
     form, error = sample.area_form(sample.area)
     if np.isnan(error):
-        _checks.warn_undefined("The standard error of the area is nan: a class has one sample.")
+        _checks.warn_undefined("The standard error of the area is nan, as a class has one sample.")
     area = sample.describe_area("area under the ROC curve", sample.area, error, "score", form)
     return Curve(
         name="ROC curve",

@@ -46,7 +46,7 @@ def _score_out_of_fold(
     tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
     last = max(int(rows.max()) for rows in tested)
     if last >= n_samples:
-        raise ValueError(f"X must have the rows of cv_results, up to {last}, got {n_samples} rows.")
+        raise ValueError(f"X must have the rows of cv_results, 0 to {last}, got {n_samples} rows.")
     counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
     if once and counts.max() > 1:
         raise ValueError(f"cv_results must test a sample at most once, got {counts.max():g} times.")
@@ -54,7 +54,7 @@ def _score_out_of_fold(
     parts = [score(model, safe_indexing(X, t)) for model, t in zip(estimators, tested, strict=True)]
     first, options = parts[0]
     if any(not np.array_equal(options[k], other[k]) for _, other in parts for k in options):
-        raise ValueError("cv_results must contain estimators that all saw the same classes.")
+        raise ValueError("cv_results must contain estimators fitted to the same classes.")
     # mean over the folds that test a sample
     sums = np.zeros((n_samples, *first.shape[1:]))
     for test, (scores, _) in zip(tested, parts, strict=True):

@@ -127,7 +127,7 @@ def _read_forecasts(y_true: Any, y_pred: Any, n_columns: int = 0) -> tuple[Float
     if n_columns and pred.shape != (len(true), n_columns):
         raise ValueError(
             f"y_pred must have the shape (n_samples, {n_columns}), one column for each limit or "
-            f"quantile, got {pred.shape}; np.column_stack joins columns."
+            f"quantile, got {pred.shape}. np.column_stack joins columns."
         )
     return true, pred
 
@@ -326,8 +326,8 @@ def find_scaled_errors(y_true: Any, y_pred: Any, y_train: Any, season: int = 1) 
     if not naive > 0:
         raise ValueError(
             f"y_train must have more than season={season} values and must not repeat with this "
-            "period, because the result is divided by the error of the naive forecast. Use "
-            "mean_absolute_error for an error that is not divided."
+            "period, so that the naive forecast, by whose error the result is divided, has an "
+            "error above 0. mean_absolute_error does not divide."
         )
     return np.asarray(np.abs(y_true - y_pred) / naive)
 
@@ -619,7 +619,7 @@ def _mean_under_function(
         if not abs(mass - 1) <= _TOLERANCE:
             raise ValueError(
                 f"distribution must integrate to 1 over support={tuple(support.tolist())}, got "
-                f"{mass:.6g}; divide the density by its integral, or narrow support."
+                f"{mass:.6g}; Divide the density by its integral, or narrow support."
             )
         value, error = quad(weighted, **options, epsabs=0, epsrel=_GOAL)
     return value, error

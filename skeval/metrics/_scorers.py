@@ -184,21 +184,21 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
             ) from error
         if metric_kwargs:
             raise ValueError(
-                f"scoring={scoring!r} has fixed arguments, got {list(metric_kwargs)}. Use "
-                "make_scorer."
+                f"scoring={scoring!r} must be passed without arguments, got "
+                f"{list(metric_kwargs)}. Use make_scorer."
             )
         return scorer
     if row.required and metric_kwargs.keys().isdisjoint(row.required):
-        needed, got = " or ".join(row.required), list(metric_kwargs)
+        needed = " or ".join(row.required)
         call = f"get_scorer({scoring!r}, {row.required[0]}=...)"
-        raise ValueError(f"scoring={scoring!r} needs the argument {needed}, got {got}. Use {call}.")
+        raise ValueError(f"scoring={scoring!r} must have the argument {needed}. Use {call}.")
     if row.response == PARTITION:
         return make_clustering_scorer(
             row.function, greater_is_better=row.greater_is_better, **metric_kwargs
         )
     known = signature(row.function).parameters
     for name in metric_kwargs.keys() - known:
-        raise TypeError(f"{name} is no argument of scoring={scoring!r}{suggest(name, known)}.")
+        raise TypeError(f"{name} is not an argument of scoring={scoring!r}{suggest(name, known)}.")
     return make_scorer(
         row.function,
         greater_is_better=row.greater_is_better,
@@ -219,8 +219,8 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
             raise TypeError(f"scoring must be a name or a scorer, got the class {part.__name__}.")
         if getattr(part, "resamples", False):
             raise ValueError(
-                f"scoring must not train models on the samples that it scores, but {part!r} does. "
-                "Pass it to cross_validate or a search with cv=WholeSample()."
+                "scoring must not be a scorer that fits models to the samples it scores, got "
+                f"{part!r}. Pass it to cross_validate or a search with cv=WholeSample()."
             )
         function, _, larger_is_better = metric_of_scorer(part)
         row = find_row(function) if is_plain_scorer(part) else None
@@ -234,8 +234,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
         if ranks and np.array_equal(responses_of_scorer(part), "predict"):
             warn_user(
                 f"scoring should rank samples by scores, but make_scorer({function.__name__}) "
-                "ranks the labels of `predict`. Pass the argument response_method="
-                f"{SCORES!r} to make_scorer."
+                f"ranks the labels of `predict`. Pass response_method={SCORES!r} to make_scorer."
             )
     with naming("scoring"):
         if isinstance(scoring, str):
@@ -299,8 +298,8 @@ def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
     """Raise if a classifier is scored by the explained variance of the numbers of its classes."""
     if metric_of_scorer(scorer)[0] in EXPLAINED_VARIANCES and is_classifier(estimator):
         raise ValueError(
-            f"scoring={name!r} needs a regressor, which predicts numbers, got the classifier "
-            f"{type(estimator).__name__}. 'accuracy' and 'balanced_accuracy' score classes."
+            f"scoring={name!r} needs a regressor, got the classifier {type(estimator).__name__}. "
+            "For classes, use 'accuracy' or 'balanced_accuracy'."
         )
 
 
@@ -334,15 +333,15 @@ ABBREVIATIONS = {
 """Common abbreviations of metrics, with their scorers, the definition of textbooks first."""
 
 
-DISPARITY = "metric_interval(..., by=groups).largest_difference is the disparity of subgroups"
-PARTIAL_AREA = "functools.partial(roc_auc_score, max_fpr=0.1) is a partial area, with an interval"
-BENEFIT = "skeval.metrics.net_benefit returns its curve"
+DISPARITY = "For the disparity of subgroups, use metric_interval(..., by=groups).largest_difference"
+PARTIAL_AREA = "For a partial area, use functools.partial(roc_auc_score, max_fpr=0.1) as a metric"
+BENEFIT = "For the net benefit, use skeval.metrics.net_benefit"
 NO_SCORERS = {
-    "predictive_power": "skeval.cluster.predictive_power(clusterer, X) fits the clusterer itself",
+    "predictive_power": "Use skeval.cluster.predictive_power(clusterer, X)",
     "parity": DISPARITY, "odds": DISPARITY, "fair": DISPARITY, "disparit": DISPARITY,
     "partial": PARTIAL_AREA, "pauc": PARTIAL_AREA, "max_fpr": PARTIAL_AREA,
     "net_benefit": BENEFIT, "decision_curve": BENEFIT,
-    "gain": "'recall_at_k', or its chart by RocCurveDisplay.from_predictions(..., kind='gains')",
+    "gain": "Use 'recall_at_k', or RocCurveDisplay.from_predictions(..., kind='gains')",
 }  # fmt: skip
 """Parts of names of what is no scorer, and where it is."""
 
@@ -356,18 +355,18 @@ def _suggest_name(name: str) -> str:
     names = [*SCORERS, *sklearn.metrics.get_scorer_names()]
     name = re.sub(r"\W", "_", name.lower())
     if name in ABBREVIATIONS:
-        return f"; did you mean {' or '.join(map(repr, ABBREVIATIONS[name].split()))}?"
+        return f". Did you mean {' or '.join(map(repr, ABBREVIATIONS[name].split()))}?"
     for part, text in NO_SCORERS.items():
         if part in name:
-            return f"; {text}."
+            return f". {text}."
     bare = name.removeprefix("neg_").removesuffix("_score")
     near = sorted(candidate for candidate in names if bare and bare in candidate)
     words = (ABBREVIATIONS.get(key, "") for key in (bare, *bare.split("_")))
     near = near or " ".join(words).split()
     near += [match for match in get_close_matches(name, names, cutoff=0.75) if match not in near]
     if not near and bare in BY_NAME:
-        return f"; skeval.metrics.make_clustering_scorer({bare!r}) makes it."
-    return f"; did you mean {' or '.join(map(repr, near[:3]))}?" if near else "."
+        return f". Use skeval.metrics.make_clustering_scorer({bare!r})."
+    return f". Did you mean {' or '.join(map(repr, near[:3]))}?" if near else "."
 
 
 @validate_params(
@@ -483,7 +482,7 @@ class ClusteringScorer(RoutedScorer):
             labels = np.asarray(estimator.fit_predict(X) if fits else estimator.fit(X).labels_)
         sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
         if len(sizes) < 2:
-            text = "the estimator must find at least two clusters besides noise"
+            text = "the estimator must find at least two clusters, not counting noise"
             return self._no_value(f"{text}, got {len(sizes)}.")
         # X as transformed for the last step of a pipeline
         points: Any = X
@@ -498,7 +497,7 @@ class ClusteringScorer(RoutedScorer):
                 raise
             return self._no_value(str(error), error)
         if np.isnan(value):
-            return self._no_value("it is nan.")
+            return self._no_value("its value is nan.")
         return value if self.greater_is_better else -value
 
     def _no_value(self, reason: str, cause: Exception | None = None) -> float:

@@ -302,7 +302,7 @@ def make_sums(
     # amount of smoothing
     value = smoothing_value
     if smoothing not in _SMOOTHING_DEFAULT and value is not None:
-        raise ValueError(f"smoothing_value is not used with smoothing={smoothing!r}.")
+        raise ValueError(f"smoothing_value must be None with smoothing={smoothing!r}.")
     if value is None:
         value = _SMOOTHING_DEFAULT.get(smoothing or "", 0.0)
     if smoothing == "floor" and value > 1:
@@ -337,8 +337,8 @@ def log_bleu(
     used = weights > 0
     if not used.any() or not totals[used].all():
         warn_undefined(
-            f"A BLEU precision is 0/0 and was set to 0: no hypothesis has {len(weights)} tokens. "
-            "Use effective_order=True or a smaller max_order=."
+            f"A BLEU precision is 0/0 and set to 0, because no hypothesis has {len(weights)} "
+            "tokens. Use effective_order=True or a smaller max_order=."
         )
         return -np.inf
     if not matches[used].all():

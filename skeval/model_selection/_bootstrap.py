@@ -645,8 +645,8 @@ def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
     function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
     if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
         raise TypeError(
-            f"scoring must accept sample_weight if it is passed, {score.label!r} does not; "
-            "params={'sample_weight': ...} weighs the fits only."
+            f"scoring must accept sample_weight if it is passed, but {score.label!r} does not. "
+            "params={'sample_weight': ...} weights only the fits."
         )
     return scorer
 
@@ -679,8 +679,8 @@ class ScoreTally:
         self.apparent = self.score(whole, np.arange(len(inputs.target)))
         if np.isnan(self.apparent) and inputs.method != "oob":
             raise ValueError(
-                f"scoring {self.label!r} must be defined for the model trained on all samples and "
-                "tested on them, got nan. method='oob' does not need this score."
+                f"scoring {self.label!r} must be defined for the model of all samples on these "
+                "samples, got nan. method='oob' does not use this score."
             )
 
     def add(self, block: PlanBlock, output: FitOutput) -> None:

@@ -259,8 +259,8 @@ def compare_classifiers(
                 check_takes_weights(estimator)
     if method != "corrected_t" and inputs.error_score != "raise":
         raise ValueError(
-            f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
-            f"all samples, got {inputs.error_score!r}."
+            f"error_score must be 'raise' for method={method!r}, which pools all predictions, got "
+            f"{inputs.error_score!r}."
         )
     score = choose_scoring(method, scoring, inputs.estimator)
     label, target = name_scoring(score), inputs.target
@@ -328,7 +328,7 @@ class ComparedEstimators(NamedTuple):
             scores = scores[np.isfinite(scores).all(axis=1)]
             if len(scores) < 2:
                 raise ValueError(
-                    "error_score=numpy.nan leaves fewer than two splits for the comparison."
+                    "at least two splits must have no failed fit for the comparison, got fewer."
                 )
         ratio = float(np.mean([len(test) / len(train) for train, test in folds]))
         return scores.mean(axis=0), (scores, ratio)
@@ -387,8 +387,8 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
     target, tested = inputs.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
         raise ValueError(
-            "cv must test every sample exactly once for this method, which pools out-of-fold "
-            "predictions. method='corrected_t' supports any splits."
+            "cv must test each sample exactly once for this method, which pools out-of-fold "
+            "predictions. For other splits, use method='corrected_t'."
         )
     request = FitRequest(methods, note=_read_classes)
     fits = Runner(inputs).fits(fold_plan(len(target), folds), request)
@@ -397,7 +397,7 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
     classes = [np.unique([] if seen is None else seen) for seen in output.notes or [None]]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):
         raise ValueError(
-            "every training part of cv must contain every class, got parts with the classes "
+            "cv must yield training sets that contain every class, got sets with the classes "
             f"{sorted({str(seen.tolist()) for seen in classes})}."
         )
     order = np.argsort(output.rows)

@@ -259,7 +259,7 @@ def compare_predictions(
     row = TESTS[method]
     evidence = EVIDENCE[row.evidence]
     if method != "max_t" and y_true is None:
-        raise ValueError(f"y_true must not be None for method={method!r}; 'max_t' supports it.")
+        raise ValueError(f"y_true must not be None for method={method!r}. 'max_t' supports None.")
     options = {
         "metric": None if method == "delong" and is_area(metric) else metric,
         "groups": groups,
@@ -306,7 +306,7 @@ def compare_predictions(
     if margin is not None and margin >= bounds[1] - bounds[0]:
         raise ValueError(
             f"margin must be below {bounds[1] - bounds[0]:g}, the range of the metric, got "
-            f"{margin:g}; write one percentage point as 0.01."
+            f"{margin:g}. Write one percentage point as 0.01."
         )
     return Comparison(
         names=source.names,
@@ -402,7 +402,7 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
     with _checks.naming(name):
         values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1:
-        got = f"got the shape {values.shape}. Give the column of the positive class, {name}[:, 1]"
+        got = f"got the shape {values.shape}. Pass the column of the positive class, {name}[:, 1]"
         raise ValueError(f"{name} must have one score per sample {when}, {got}.")
     if not np.isfinite(values).all():
         place = int(np.argmin(np.isfinite(values)))
@@ -450,7 +450,7 @@ class ComparedPredictions:
         counts, of_two, group = np.bincount(codes), len(classes) == 2, self.group
         if len(classes) < 2 or counts.min() < 2:
             raise ValueError(
-                "y_true must have at least two classes of at least two samples each for "
+                "y_true must have at least two classes with at least two samples each for "
                 f"method='delong', got {len(classes)} classes of {counts.min()} or more."
             )
         # the row of the area has its influence function
@@ -465,9 +465,9 @@ class ComparedPredictions:
             ranking = row.influence(arguments, sample)
             if ranking is None:
                 raise ValueError(
-                    "y_true must contain two classes for method='delong', or metric must be "
-                    "'roc_auc_ovr' or 'roc_auc_ovo' and each prediction have a column of "
-                    f"probabilities per class; got {len(classes)} classes."
+                    f"y_true must contain two classes for method='delong', got {len(classes)}. "
+                    "For more classes, metric must be 'roc_auc_ovr' or 'roc_auc_ovo', with one "
+                    "column of probabilities per class."
                 )
             values.append(ranking.value)
             influence.append(ranking.influence)
@@ -490,7 +490,7 @@ class ComparedPredictions:
             if vector.ndim > 1:
                 raise ValueError(
                     f"{word} must contain one label per sample if metric is None, got the shape "
-                    f"{vector.shape}. For probabilities, the labels are "
+                    f"{vector.shape}. If the columns are probabilities, the labels are "
                     f"classes[{word}.argmax(axis=1)]."
                 )
             labels = _checks.check_y(word, vector)
@@ -585,9 +585,8 @@ class ComparedPredictions:
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         if units.crossed:
             raise ValueError(
-                "groups must not cross for method='permutation', which permutes whole groups, "
-                "because crossed groups link all samples. 'max_t', 'mcnemar', 'delong' and "
-                "'bootstrap' support them."
+                "groups must not be crossed for method='permutation', which permutes whole "
+                "groups. 'max_t', 'mcnemar', 'delong' and 'bootstrap' support crossed groups."
             )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
@@ -641,7 +640,7 @@ class ComparedPredictions:
             )
             raise ValueError(
                 "metric must be None or a mean of per-sample losses for data in time order, that "
-                f"is {means}; got {self.scoring}."
+                f"is {means}, got {self.scoring}."
             )
         return scores.mean(axis=1), (scores.T,)
 
@@ -664,7 +663,7 @@ class ComparedPredictions:
         warn_of_undefined(resampled.sum(axis=0))
         drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
         if drawn.shape[1] < 2:
-            raise ValueError("metric must be defined on at least two resamples.")
+            raise ValueError("metric must be defined on at least two resamples, got fewer.")
         degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
         return Joint(values, np.atleast_2d(np.cov(drawn)), degrees, None, units.n_groups)
 

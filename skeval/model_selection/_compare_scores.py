@@ -39,9 +39,9 @@ from skeval.utils._checks import (
 EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
 """What the tests are given of scores, by what the scores are of."""
 FORMS = (
-    "accepted are a table with a row for each data set and a column for each classifier, a table "
-    "with the columns dataset, classifier and score (and split), and a dict of data sets, each a "
-    "dict of classifiers"
+    "Pass a table with a row for each data set and a column for each classifier, a table with the "
+    "columns dataset, classifier and score (and split), or a dict of data sets, each with a dict "
+    "of classifiers"
 )
 """Forms of scores on data sets."""
 
@@ -284,12 +284,12 @@ def compare_scores(
         tests = corrected_t_test(values, ratio, alternative)
         extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
     else:
-        reason = "The user chose the test."
+        reason = "The test was requested."
         names, values, datasets, dropped = read_score_table(scores, missing)
         if np.isnan(values).any():
             if method not in ("auto", "wilcoxon"):
                 raise ValueError(f"method must be 'wilcoxon' for missing scores, got {method!r}.")
-            method, reason = "wilcoxon", "Each pair is compared on the data sets with both scores."
+            method, reason = "wilcoxon", "Pairs are compared on the data sets with both scores."
         elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
         check_method(method, alternative, len(names))
@@ -346,7 +346,7 @@ def read_all_splits(
     if ratio is None:
         raise ValueError(
             "test_train_ratio must be passed for over='splits', for example 1 / 9 for ten folds, "
-            "got None. Results of cross_validate with return_indices=True contain it."
+            "got None. It is known if results of cross_validate have return_indices=True."
         )
     if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
         raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
@@ -358,8 +358,8 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
     if isinstance(result, Mapping):
         if "test_score" not in result:
             raise ValueError(
-                f"{name} must have 'test_score' if it is a result of cross_validate, got the keys "
-                f"{list(result)!r}. With several metrics, pass one, such as "
+                f"{name} must have the key 'test_score' if it is a result of cross_validate, got "
+                f"{list(result)!r}. For several metrics, pass the scores of one, such as "
                 "result['test_accuracy']."
             )
         result = result["test_score"]
@@ -392,7 +392,7 @@ def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, s
     n, k = shape
     least = min(2.0 ** (1 - n) * k * (k - 1) / 2, 1.0)
     if least <= alpha:
-        return "wilcoxon", "The default method compares two systems by their own scores only."
+        return "wilcoxon", "The default method compares the two models using only their own scores."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
     if k == 2:
         return "wilcoxon", f"{few}, so it cannot reject."
@@ -416,7 +416,7 @@ def read_score_table(
         try:
             means = _checks.check_data("scores", scores, dtype=float, ensure_all_finite=NAN)
         except ValueError as error:
-            raise ValueError(f"{str(error).rstrip('.')}; {FORMS}.") from error
+            raise ValueError(f"{str(error).rstrip('.')}. {FORMS}.") from error
         datasets = datasets or [f"data set {row}" for row in range(1, 1 + means.shape[0])]
         names = names or [f"classifier {column}" for column in range(1, 1 + means.shape[1])]
 
@@ -429,8 +429,8 @@ def read_score_table(
         row, column = np.argwhere(lacks)[0]
         raise ValueError(
             f"scores must be complete, but {names[column]!r} has no score on {datasets[row]!r} "
-            f"({lacks.sum()} in all); missing='drop' leaves out "
-            f"{np.sum(~kept)} of {len(datasets)} data sets, missing='keep' uses their other scores."
+            f"({lacks.sum()} missing in all). missing='drop' leaves out {np.sum(~kept)} of "
+            f"{len(datasets)} data sets. missing='keep' uses their other scores."
         )
     # each pair needs data sets with both scores
     present = (~lacks[kept]).astype(int)
@@ -460,7 +460,7 @@ def _read_nested(scores: Mapping[Any, Any]) -> Table:
         if not isinstance(results, Mapping):
             raise TypeError(
                 "scores must have a dict of classifiers for each data set, got "
-                f"{type(results).__name__} for {dataset!r}; {FORMS}."
+                f"{type(results).__name__} for {dataset!r}. {FORMS}."
             )
         check_same_indices({f"scores[{dataset!r}][{key!r}]": results[key] for key in results})
         for name, result in results.items():
@@ -554,12 +554,12 @@ def check_items(columns: Mapping[str, np.ndarray]) -> None:
                 row = int(np.argmin(np.isfinite(values)))
                 raise ValueError(
                     f"scores[{name!r}] must be finite, got {values[row]} in row {row}. Leave out "
-                    "the item for all systems, or score a missing answer as wrong."
+                    "the item for all models, or score a missing answer as wrong."
                 )
             # consecutive whole numbers
             is_id = len(values) > 2 and bool((np.diff(np.sort(values)) == 1).all())
         if is_id:
             raise ValueError(
-                f"scores must contain numbers only, but the column {name!r} looks like an "
-                "identifier or a group. Leave it out, or pass its name as groups=."
+                f"scores must contain numbers only, but the column {name!r} looks like "
+                "identifiers or groups. Leave it out, or pass its name as groups=."
             )

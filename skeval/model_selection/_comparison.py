@@ -33,7 +33,7 @@ MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 ORDERS = {
     "estimators": "compare_classifiers(estimators, X, y)",
     "predictions": "compare_predictions(y_true, predictions)",
-    "scores": "compare_scores(scores), over='datasets' and over='items' accept tables and arrays",
+    "scores": "compare_scores(scores). over='datasets' and over='items' accept tables and arrays",
 }
 """Calls of the functions that compare a dict or list."""
 
@@ -59,13 +59,13 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
         things = dict(zip(names, columns, strict=True))
     if isinstance(things, list | tuple):
         if len(things) < 2:
-            raise TypeError(f"{argument} must contain at least two, got {len(things)}.")
+            raise TypeError(f"{argument} must contain at least two models, got {len(things)}.")
         numbered = [f"{noun} {number}" for number in range(1, 1 + len(things))]
         return dict(zip(numbered if noun else name_estimators(*things), things, strict=True))
     if isinstance(things, Mapping):
         if len(things) < 2 or not all(isinstance(key, str) for key in things):
             got = f"the keys {list(things)!r}"
-            raise TypeError(f"{argument} must be a dict with at least 2 names (str), got {got}.")
+            raise TypeError(f"{argument} must be a dict with at least two names (str), got {got}.")
         return dict(things)
     shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
     raise TypeError(
@@ -106,8 +106,8 @@ def spread_rows(
     if counts.max() > 1:
         cell = zip(columns, names, cells[:, counts.argmax()], strict=True)
         raise ValueError(
-            f"scores must have one row for each {', '.join(columns)}{advice}; got {counts.max()} "
-            f"rows of {', '.join(f'{key} {named[at]!r}' for key, named, at in cell)}."
+            f"scores must have one row for each {', '.join(columns)}{advice}, got {counts.max()} "
+            f"rows for {', '.join(f'{key} {named[at]!r}' for key, named, at in cell)}."
         )
     missing = None if values.dtype == object else np.nan
     table = np.full([len(distinct) for distinct in names], missing, dtype=values.dtype)
@@ -146,8 +146,8 @@ def check_compared(estimators: Mapping[str, Any], method: str, groups: Any) -> N
         )
     if groups is not None and row.evidence == "time":
         raise ValueError(
-            f"groups must be None for method={method!r}, which assumes independent samples. "
-            "method='bootstrap' draws whole groups, and 'corrected_t' holds out whole groups."
+            f"groups must be None for method={method!r}, which assumes independent samples. For "
+            "groups, use method='bootstrap' or 'corrected_t'."
         )
 
 
@@ -155,7 +155,7 @@ def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
     """Return the score that a method tests. Raise if the requested one is different."""
     fixed = TESTS[method].scoring
     if fixed is not None and scoring not in (None, fixed):
-        raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
+        raise ValueError(f"method={method!r} requires scoring={fixed!r}, got {scoring!r}.")
     if scoring is None and fixed is None:
         return "accuracy" if is_classifier(estimator) else "r2"
     return fixed or scoring
@@ -272,11 +272,11 @@ class Difference(ResultWithValue):
         sign = 1 if self.greater_is_better else -1
         a, b, by = self.a, self.b, f"by {self.margin:g} or more"
         better = (self if sign > 0 else self._reverse()).confidence_interval(1 - 2 * self.level)
-        limit = f"{100 * (1 - self.level):g} % limit of its advantage {better.low:.2g}"
+        limit = f"{100 * (1 - self.level):g} % confidence limit of its advantage {better.low:.2g}"
         evidence = f"({_text.say_pvalue(worse)}, {limit})"
         not_worse = f"{a} is not worse than {b} {by} {evidence}."
         if worse > self.level:
-            not_worse = f"{a} may be worse than {b} {by} {evidence}. Non-inferiority is unproven."
+            not_worse = f"{a} may be worse than {b} {by} {evidence}. Non-inferiority is not shown."
         equal = f"{a} and {b} differ by less than {self.margin:g} ({_text.say_pvalue(differ)})."
         return f"{not_worse} {equal}" if differ <= self.level else not_worse
 
@@ -288,7 +288,7 @@ class Difference(ResultWithValue):
         if np.isnan(self.pvalue) or (np.isnan(low) and not shown):
             return (
                 f"No conclusion: the difference is {_text.write_number(self.value)}, without "
-                "any variance to test it."
+                "variation, so it cannot be tested."
             )
         at = f"{100 * self.level:.3g} % ({_text.say_pvalue(self.pvalue)})"
         # the median difference is 0 if most scores are equal; then the statistic has the sign
@@ -305,7 +305,7 @@ class Difference(ResultWithValue):
             if self.alternative != "two-sided":
                 sentences = [f"No evidence at {at} that {a} scores {direction} than {b}."]
             if np.isinf([low, high]).all():
-                sentences.append("No finite interval for the difference.")
+                sentences.append("There is no finite interval for the difference.")
             else:
                 spread = (high - low) / 4
                 ends = [_text.write_estimate(end, spread) for end in (low, high)]
@@ -537,7 +537,7 @@ class Comparison(Result):
         """Difference of the two systems, only defined for two."""
         if len(self.names) > 2:
             raise AttributeError(
-                f"difference requires two systems; differences has all pairs of {self.names}."
+                f"difference requires two models. differences has all pairs of {self.names}."
             )
         return self.differences[self.names[0], self.names[1]]
 
@@ -616,12 +616,12 @@ class Comparison(Result):
         *names, last = self.names
         cited, several = " [1]" * bool(work), len(self.names) > 2
         tested = f"all {len(self.differences)} pairs were" if several else "the difference was"
-        text = f"{', '.join(names)} and {last} were compared by {self.scoring}: {tested} tested by"
+        text = f"{', '.join(names)} and {last} were compared by {self.scoring}. {tested} tested by"
         text += f" {self.title}{cited}."
         if not several:
-            text += f" The interval of the difference is a {level} confidence interval."
+            text += f" The {level} confidence interval is for the difference."
         else:
-            text += f" The {level} intervals of all differences and ranks are simultaneous."
+            text += f" The {level} intervals for all differences and ranks are simultaneous."
             if self.correction != "none":
                 text += f" P-values are corrected for multiple comparisons ({self.correction})."
         text += f" {self.scope}" * bool(self.scope)
@@ -678,7 +678,7 @@ class Comparison(Result):
         behind[best] = False
         ahead = ", ".join(self.names[place] for place in np.flatnonzero(behind))
         if ahead:
-            text += f" The test contradicts this order: {ahead} scores higher than {leaders} by the"
+            text += f" The test contradicts this order. {ahead} scores higher than {leaders} by the"
             text += " size of the differences, which mean ranks ignore. Do not call either the"
             text += " better one."
 
@@ -696,7 +696,7 @@ class Comparison(Result):
         if len(self.names) == 2:
             text = f"{text} {self.difference._judge_margin()}".rstrip()
         if self.extra.lows is not None:
-            text += " The best system was chosen after looking at the scores; the intervals of the"
+            text += " The best model was chosen after looking at the scores. The intervals for the"
             text += " scores are simultaneous, which accounts for this."
         return f"{text} {self.scope}".rstrip()
 

@@ -64,8 +64,8 @@ from skeval.utils._text import write_number
 INFLATED = "inflated"
 """Interval with the inflated variance of one cross-validation."""
 TOO_WIDE = (
-    "No interval: its upper limit would be more than 20 times the error, too wide to be useful. "
-    "Collect more samples."
+    "No interval: the upper limit would be more than 20 times the error, which is too wide to be "
+    "useful. Collect more samples."
 )
 
 
@@ -180,10 +180,10 @@ def name_scores(scoring: Any) -> dict[str, NamedScore]:
         scores = {score.label: score for score in named}
         if len(scores) < len(parts):
             raise ValueError(
-                f"scoring must give each score its own name, got {parts!r}. Use a dict."
+                f"scoring must have a different name for each score, got {parts!r}. Use a dict."
             )
     if not scores:
-        raise ValueError("scoring must name at least one score, got none.")
+        raise ValueError("scoring must contain at least one score, got none.")
     return scores
 
 
@@ -212,8 +212,8 @@ def check_enough(inputs: Inputs, values: np.ndarray) -> None:
     n = int(np.isfinite(values).sum())
     if n < 2:
         raise ValueError(
-            f"too many failed fits or undefined scores for method={inputs.method!r}: {n} of "
-            f"{len(values)} scores are defined, and at least 2 must be."
+            f"at least 2 scores must be defined for method={inputs.method!r}, got {n} of "
+            f"{len(values)}, because of failed fits or undefined scores."
         )
 
 
@@ -796,7 +796,7 @@ def perturb_error(
     if statistic == "resubstitution" and apparent < error / 2:
         _checks.warn_user(
             f"the resubstitution error ({write_number(apparent)}) is below half the "
-            f"cross-validated error ({write_number(error)}): the estimator overfits and the "
+            f"cross-validated error ({write_number(error)}): the estimator overfits, so the "
             "interval is too short. Use statistic='cross_validation'."
         )
     intervals.check_enough_draws(len(statistics), inputs.confidence_level, form)
@@ -833,14 +833,14 @@ def check_perturbed(inputs: Inputs) -> None:
     if n_classes > 2 and loss.response == "predict" and loss.name != "zero_one":
         raise ValueError(
             "loss must be 'zero_one', 'log_loss' or 'brier' for more than two classes, got "
-            f"{loss.name!r} for {n_classes} classes."
+            f"{loss.name!r} and {n_classes} classes."
         )
     weights = weight_parameters(inputs.estimator, np.ones(len(target)))
     twice = weights.keys() & (inputs.params or {}).keys()
     if twice:
         raise ValueError(
-            f"params must not contain {min(twice)!r}, which is perturbed. Pass sample_weight= "
-            "instead."
+            f"params must not contain {min(twice)!r}, which the method perturbs. Pass "
+            "sample_weight= instead."
         )
 
 
@@ -863,7 +863,7 @@ def choose_draws(
     rows = _checks.check_weights("weights", weights, "n_resamples", len(units.unit))
     if n_resamples not in (None, len(rows)):
         raise ValueError(
-            f"n_resamples must be the number of rows of weights, {len(rows)}, or None; got "
+            f"n_resamples must be None or the number of rows of weights, {len(rows)}, got "
             f"{n_resamples}."
         )
     return len(rows), rows.__getitem__

@@ -131,8 +131,8 @@ def holdout_error(
     class_errors, sizes = _compute_class_errors(wrong, weight, codes)
     if np.isnan(sizes).any():
         raise ValueError(
-            "sample_weight must be positive for a sample of each class, but it is 0 for all of "
-            f"class {classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
+            "sample_weight must be positive for at least one sample of each class, but is 0 for "
+            f"all of class {classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
         )
     # random sampling: the rate of all samples
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
@@ -206,7 +206,7 @@ def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:
     if isinstance(priors, Mapping):
         if set(priors) != set(labels):
             raise ValueError(
-                f"priors must name exactly the classes of y_true, {labels}; got {list(priors)}."
+                f"priors must name exactly the classes of y_true, {labels}, got {list(priors)}."
             )
         priors = [priors[label] for label in labels]
     values = np.asarray(priors, dtype=float)
@@ -329,9 +329,7 @@ def holdout_size(
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
     design = intervals.read_design(group_size, intraclass_correlation)
-    too_small = (
-        f"half_width must be larger: even {LARGEST_SIZE} samples are too few for {half_width}."
-    )
+    too_small = f"half_width must be larger: {LARGEST_SIZE} samples are too few for {half_width}."
     z, sizes = intervals.normal_quantile(confidence_level), np.empty(0, dtype=int)
     if priors is None:
         # random sampling: the smallest number whose interval is short enough
@@ -351,13 +349,13 @@ def holdout_size(
         prior = check_priors(prior, np.arange(len(prior)))
         if errors.size not in (1, len(prior)):
             raise ValueError(
-                f"error must have {len(prior)} values, one for each prior; got {errors.size}."
+                f"error must have {len(prior)} values, one for each prior, got {errors.size}."
             )
         deviations = prior * np.sqrt(errors * (1 - errors))
         if not deviations.any():
             raise ValueError(
-                "error must satisfy 0 < error < 1 for a class with a prior: the normal interval "
-                f"has no width at {errors.tolist()}."
+                "error must satisfy 0 < error < 1 for a class with a prior, because the normal "
+                f"interval has no width at {errors.tolist()}."
             )
         shares = prior if allocation == "proportional" else deviations / deviations.sum()
         used = shares > 0

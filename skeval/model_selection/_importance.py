@@ -206,8 +206,8 @@ def read_column_names(estimator: Any, X: Any) -> list[Any]:
     """Return the names of the columns of X, or their positions. Raise if there are none."""
     if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
         raise ValueError(
-            "X must have columns that can be shuffled, as in an array or a data frame. Strings and "
-            "precomputed kernels have none."
+            "X must have columns that can be shuffled, as in an array or a data frame, got "
+            "strings or a precomputed kernel."
         )
     # names of a data frame, or positions
     names = getattr(X, "columns", None)

@@ -284,7 +284,7 @@ def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
             accepted = list(takes)[2:]
             raise ValueError(
                 f"{name} is not a parameter of method={method!r}, which accepts "
-                f"{' and '.join(accepted) or 'no parameters'}; got {value!r}."
+                f"{' and '.join(accepted) or 'no parameters'}, got {value!r}."
             )
     return parameters
 
@@ -530,7 +530,7 @@ def nested_losses(
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         nested += [errors.NestedFold(out, errors.concatenate_tested(parts)) for out, parts in pairs]
     if not nested:
-        raise ValueError("error_score=numpy.nan leaves no fold with a fitted inner fold.")
+        raise ValueError("all inner fits failed. error_score='raise' shows the first error.")
     return nested
 
 
@@ -633,8 +633,8 @@ def plan_repeats(
         return RepeatedFolds(inputs, plan, adaptive=adaptive)
     if not adaptive and not plans.draws_anew(cv):
         raise ValueError(
-            "n_repeats must be 'auto' if the folds of cv are used as they are. A splitter with "
-            f"shuffle=True draws new folds. Got n_repeats={n_repeats!r}, cv={cv!r}."
+            f"n_repeats must be 'auto' for a cv with fixed folds, got n_repeats={n_repeats!r}, "
+            f"cv={cv!r}. A splitter with shuffle=True draws new folds."
         )
     folds = draw_given_folds(inputs, cv, root, count)
     return folds._replace(adaptive=adaptive and plans.draws_anew(cv))
@@ -733,7 +733,7 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
         able = ", ".join(repr(name) for name, row in ERROR_METHODS.items() if row.takes_weights)
         raise ValueError(
             f"sample_weight must be None for method={inputs.method!r}, which draws all samples "
-            f"with the same probability. Methods that support weights are {able}."
+            f"with equal probability. For weights, use {able}."
         )
     _checks.refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))

@@ -219,7 +219,7 @@ def learning_curve_band(
     ...
     """
     if loss is not None and scoring is not None:
-        raise ValueError(f"loss must be None if scoring is passed, got {loss!r}, {scoring!r}.")
+        raise ValueError(f"loss must be None if scoring is passed, got {loss!r} and {scoring!r}.")
     _checks.check_single_score(scoring)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
@@ -246,8 +246,8 @@ def learning_curve_band(
     if len(kept) < 2:
         worst = sizes[np.isfinite(by_fold).sum(axis=0).argmin()]
         raise ValueError(
-            "train_sizes must be large enough: fits to "
-            f"{worst:g} samples fail, or have no score, in all folds but {len(kept)}."
+            f"train_sizes must be large enough: fits to {worst:g} samples fail, or have no score, "
+            f"in all but {len(kept)} folds."
         )
     warn_left_out(label, len(by_fold) - len(kept), len(by_fold))
     measured = [average(column, ratio, {}) for column in kept.T]
@@ -295,8 +295,8 @@ def thin_folds(
     distinct = len(given) == len(shares) > 1 and np.all(np.diff(sizes) > 0)
     if not (distinct and shares[0] > 0 and shares[-1] <= 1):
         raise ValueError(
-            f"train_sizes must be two or more different numbers above 0, up to {n_train} training "
-            f"samples or a fraction of 1, got {np.asarray(train_sizes).tolist()}."
+            f"train_sizes must be at least two different numbers above 0, at most {n_train} "
+            f"training samples or a fraction of 1, got {np.asarray(train_sizes).tolist()}."
         )
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
     return ResamplingPlan(plan.n_samples, n_fits, draw, single_fits=True), sizes, ratio
@@ -329,9 +329,9 @@ def find_obstacle(
         reason = f"the error rises from {before} training samples to {after}"
         return f"{reason}, so the curve does not follow a power law"
     if len(sizes) < MIN_SIZES:
-        return f"a power law requires {MIN_SIZES} sizes, and there are {len(sizes)}"
+        return f"a power law requires {MIN_SIZES} sizes, and the curve has {len(sizes)}"
     if not np.all(np.isfinite(widths) & (np.ptp(errors, axis=0) > 0)):
-        return "the error has no interval, or is constant, at one of the sizes"
+        return "the error has no interval or does not vary at one of the sizes"
     return ""
 
 
@@ -377,7 +377,7 @@ def extrapolate_curve(
     x, (y, low, high) = sizes, np.array([(each.value, *each.interval) for each in measured]).T
     columns, band, gain = dict[str, Any](), None, None
     obstacle = find_obstacle(sizes, y, high - low, sign * by_fold, ratio)
-    answer = f"The effect of more samples is unknown: {obstacle}."
+    answer = f"The effect of more samples is unknown, because {obstacle}."
     if not obstacle:
         # correlated deviations, normal on each side of a value, whose quantiles are its interval
         moved = by_fold - by_fold.mean(axis=0)

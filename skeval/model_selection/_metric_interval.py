@@ -298,10 +298,10 @@ def metric_interval(
     units = None if within is None else read_units(within, n)
     if units is not None:
         if method not in ("auto", "t"):
-            raise ValueError(f"method must be 'auto' or 't' if within is passed, got {method!r}.")
+            raise ValueError(f"method must be 'auto' or 't' if within= is passed, got {method!r}.")
         for name, value in {"groups": groups, "by": by, "stratify": stratify or None}.items():
             if value is not None:
-                raise ValueError(f"{name} must not be passed together with within.")
+                raise ValueError(f"{name} must not be passed together with within=.")
 
     def measure(one: Metric) -> Any:
         function = find_metric(one)
@@ -316,8 +316,10 @@ def metric_interval(
 
         def measure_some(rows: NDArray[np.intp]) -> Estimate:
             if len(rows) < 2:
-                got = f"got one at position {rows[0]}. Merge it with another subgroup."
-                raise ValueError(f"by must give each subgroup and the rest two samples, {got}")
+                got = f"got one sample, at position {rows[0]}. Merge it with another subgroup."
+                raise ValueError(
+                    f"by must have two samples in each subgroup and in the rest, {got}"
+                )
             seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
             return _estimate_metric(function, data.select(rows), settings, seed)
 
@@ -424,7 +426,7 @@ def _estimate_metric(
     replicates, fields = np.empty(0), dict[str, Any]()
     undefined = _table.explain_undefined(metric, true, pred)
     if undefined:
-        what = "undefined" if np.isnan(value) else "set by zero_division, without an interval"
+        what = "undefined" if np.isnan(value) else "set by zero_division, so it has no interval"
         _checks.warn_undefined(f"{repr_metric(metric)} is {what}, because {undefined}.")
         forms: Forms = {"none": _table.NO_LIMITS}
     else:
@@ -486,8 +488,8 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     own += " with stratify" * settings.stratify
     own += " with groups or sample_weight" * (not sample.independent)
     raise ValueError(
-        f"method={method!r} does not fit {repr_metric(metric)} on these data; {own}. 'bca', "
-        "'percentile' and 'basic' fit any metric."
+        f"method={method!r} does not support {repr_metric(metric)} on these data, because {own}. "
+        "'bca', 'percentile' and 'basic' support any metric."
     )
 
 
@@ -534,8 +536,8 @@ def _bootstrap_metric(
     automatic = settings.method == "auto" and sample.groups is None and not settings.stratify
     if n_undefined and automatic and has_classes(sample.y_true):
         _checks.warn_undefined(
-            f"The metric is undefined on {n_undefined} of {len(replicates)} resamples, which are "
-            "drawn again within the classes, as stratify=True does."
+            f"The metric is undefined on {n_undefined} of {len(replicates)} resamples. All "
+            "resamples are drawn again within the classes, as with stratify=True."
         )
         units = drawing_units(len(sample.y_true), encode_classes(sample.y_true), None)
         (replicates,) = values_or_nan([statistic], units, *plan)
@@ -599,8 +601,8 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
         n_positive = int(np.sum(true == arguments.get("pos_label", 1)))
         if n_positive < FEW_POSITIVES and type_of_target(true) == "binary":
             return (
-                f"{n_positive} positive samples are too few for a reliable interval of the "
-                "average precision, which may be too narrow. Collect more of them."
+                f"{n_positive} positive samples are too few for a reliable interval for the "
+                "average precision. It may be too narrow. Collect more positive samples."
             )
     # losses of a few samples may dominate the mean
     losses = None
@@ -615,8 +617,8 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
     if half > max(1, FEW_LARGE * len(losses)):
         return ""
     return (
-        f"Half of the loss comes from {half} of {len(losses)} samples, too few to estimate it on "
-        "new samples, so the interval may be too narrow. Look at these samples, or collect more."
+        f"Half of the loss comes from {half} of {len(losses)} samples, so the interval for the "
+        "loss on new samples may be too narrow. Look at these samples, or collect more."
     )
 
 
@@ -632,8 +634,8 @@ def check_columns(
     if _table.unwrap(metric)[0] in _table.EXPLAINED_VARIANCES and whole and set(pred) <= set(true):
         raise ValueError(
             f"{name} must contain numbers for {repr_metric(metric)}, got integers that all occur "
-            f"in y_true, like classes. Use accuracy_score for classes, or {name}.astype(float) for "
-            "numbers."
+            "in y_true, as classes do. For classes, use accuracy_score. For numbers, pass "
+            f"{name}.astype(float)."
         )
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.from_table is None:
@@ -767,13 +769,13 @@ def naming_cause(
             wanted = f"that of the second, {name}[:, 1]"
             if row is not None and row.from_table is not None:
                 wanted = f"the labels, classes[{name}.argmax(axis=1)]"
-            hint = f"; if {name} has a column for each class, pass {wanted}"
+            hint = f". If {name} has a column for each class, pass {wanted}"
         elif true.dtype.kind == "f" and np.any(true % 1) and few_values:
-            hint = f"; y_true and {name} look swapped: the order is (y_true, {name})"
+            hint = f". y_true and {name} look swapped. The order is (y_true, {name})"
         elif "pos_label" in str(error):
             positive = np.unique(true).tolist()[-1]
             also = "" if pred.dtype.kind in "biuf" else f" and {name} == {positive!r}"
-            hint = f"; pass y_true == {positive!r}{also} if this is the positive class"
+            hint = f". If {positive!r} is the positive class, pass y_true == {positive!r}{also}"
         kind = TypeError if isinstance(error, TypeError) else ValueError
         message = str(error).rstrip(".")
         raise kind(f"{repr_metric(metric)} of y_true and {name}: {message}{hint}.") from error
@@ -790,22 +792,24 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     """
     scorer: Any = metric
     if isinstance(metric, str):
+        loss = f"neg_{metric}"
+        is_loss = row_of_scorer(loss) is not None
         try:
-            scorer = get_scorer(metric)
+            scorer = get_scorer(loss if is_loss else metric)
         except ValueError as error:
-            loss = f"neg_{metric}"
-            if row_of_scorer(loss) is None:
-                text, mean, names = str(error).replace("scoring", "metric", 1).partition("did you")
-                raise ValueError(text + mean + names.replace("'neg_", "'")) from None
-            return metric_of_scorer(get_scorer(loss))[0]
+            text = str(error).replace("scoring", "metric", 1).replace(repr(loss), repr(metric), 1)
+            text, mean, names = text.partition("Did you")
+            raise ValueError(text + mean + names.replace("'neg_", "'")) from None
+        if is_loss:
+            return metric_of_scorer(scorer)[0]
     if not is_plain_scorer(scorer):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters
         return partial(scorer, per_image=True) if of_images else scorer
     function, arguments, greater_is_better = metric_of_scorer(scorer)
     if isinstance(metric, str) and not greater_is_better:
         raise ValueError(
-            f"metric={metric!r} is a loss with its sign changed. Pass the function itself, "
-            f"{function.__name__}, or this name."
+            f"metric={metric!r} must not be the negative of a loss. Pass {function.__name__} "
+            "instead, the function or its name."
         )
     return partial(function, **arguments) if arguments else function
 
@@ -863,8 +867,8 @@ def warn_of_labels(name: str, true: NDArray[Any], pred: NDArray[Any]) -> None:
     labels = np.unique(pred).tolist() if few else []
     if len(labels) == 2 and np.isin(labels, true).all():
         _checks.warn_user(
-            f"{name} has the labels {labels[0]!r} and {labels[1]!r}, which are one point of the "
-            "curve; pass the probabilities or scores instead."
+            f"{name} has the labels {labels[0]!r} and {labels[1]!r}, which give a single point of "
+            "the curve. Pass probabilities or scores instead."
         )
 
 

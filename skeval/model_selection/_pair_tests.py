@@ -340,7 +340,7 @@ def bootstrap_pairs(values: Floats, resampled: Floats, alternative: str = "two-s
         warn_of_undefined(row)
         defined = row[~np.isnan(row)]
         if len(defined) < 2:
-            raise ValueError("the score must be defined on at least two resamples.")
+            raise ValueError("the score must be defined on at least two resamples, got fewer.")
         # deviations in the direction of the alternative
         least, distances = sign * value, sign * (defined - value)
         if alternative == "two-sided":
@@ -491,8 +491,8 @@ def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     tests = student_tests("time_blocks", means, errors, degrees, alternative)
     if np.isnan(tests.pvalue).any():
         warn_undefined(
-            "The blocks of time do not differ, or there are fewer than three blocks, because "
-            "neighboring samples are strongly correlated. The test is undefined."
+            "The test is undefined, because the time blocks do not differ, or because neighboring "
+            "samples are so correlated that there are fewer than three blocks."
         )
     return tests
 
@@ -523,7 +523,7 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     tests = student_tests("diebold_mariano", means, errors, n - 1, alternative, fields=fields)
     if np.isnan(tests.pvalue).any():
         warn_undefined(
-            f"The variance over horizon={horizon} is not above 0, so the test is undefined."
+            f"The test is undefined, because the variance for horizon={horizon} is not above 0."
         )
     return tests
 
@@ -630,7 +630,7 @@ class ComparisonMethod:
 
 RULES = "This applies to these predictions; variation from retraining is not included."
 DATASETS = "This applies to data sets like these, not to a single data set."
-MEAN_RANKS = f"The mean ranks of two systems depend on which others are compared. {DATASETS}"
+MEAN_RANKS = f"The mean ranks of two models depend on which other models are compared. {DATASETS}"
 
 TESTS = {
     "corrected_t": ComparisonMethod(

@@ -341,8 +341,8 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     if orders.dtype.kind not in "iu" or len(wrong):
         row = wrong[0] if len(wrong) else 0
         raise ValueError(
-            f"permutations must contain each index from 0 to {n_samples - 1} once in a row, but "
-            f"row {row} does not."
+            f"permutations must contain each index from 0 to {n_samples - 1} once in each row, "
+            f"but row {row} does not."
         )
     return orders.astype(np.intp)
 
@@ -377,14 +377,13 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
     if pure.all():
         raise ValueError(
             "exchange='within_groups' changes no label, because each group has a single label. "
-            "'whole_groups' exchanges the labels of groups."
+            "'whole_groups' permutes the labels of groups."
         )
     if pure.any():
         _checks.warn_user(
-            f"{pure.sum()} of {len(members)} groups have a single label. Labels are shuffled "
-            "within groups, so only the other groups contribute to this test, which concerns "
-            "differences within groups. To test differences between groups, leave out the groups "
-            "with several labels."
+            f"{pure.sum()} of {len(members)} groups have a single label and do not contribute to "
+            "this test, which permutes labels within groups. To test differences between groups, "
+            "leave out the groups with several labels."
         )
 
     def draw(r: int) -> np.ndarray:
@@ -410,8 +409,8 @@ def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSeque
     if len(np.unique(sizes)) == len(sizes):
         raise ValueError(
             "exchange='whole_groups' needs two groups of the same size if a group has several "
-            f"labels, got groups of {np.sort(sizes).tolist()[:10]} samples; 'within_groups' "
-            "exchanges the labels within each."
+            f"labels, got groups of {np.sort(sizes).tolist()[:10]} samples. 'within_groups' "
+            "permutes the labels within each group."
         )
 
     def draw(r: int) -> np.ndarray:
@@ -439,8 +438,8 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
     blocks = paired.divide_time(longest)
     if blocks is None:
         raise ValueError(
-            f"exchange={exchange!r} needs more samples, because neighboring samples are similar "
-            f"and {n} of them contain fewer than three independent blocks."
+            f"exchange={exchange!r} needs more samples, because neighboring samples are "
+            f"correlated, so that {n} samples contain fewer than three independent blocks."
         )
     if exchange == "rotations":
         # each rotation once in random order; the observed series is the rotation by 0

@@ -242,12 +242,12 @@ def new_site_error(
         estimator, X, y, loss=loss, method="leave_one_site_out", **options, **run
     )
     if inputs.groups is None:
-        raise ValueError("groups must name the site of each sample, got None.")
+        raise ValueError("groups must contain the site of each sample, got None.")
     # every site needs two samples
     names, counts = np.unique(inputs.groups, return_counts=True)
     if counts.min() < 2:
         alone = names.tolist()[int(counts.argmin())]
-        raise ValueError(f"groups must have at least two samples of each site, {alone!r} has one.")
+        raise ValueError(f"groups must have two samples of each site, but {alone!r} has one.")
     # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
     sizes: list[float | None] = []
@@ -382,8 +382,8 @@ def require_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
     if not weighted.all():
         name, site = list(sites.items())[int(np.argmin(weighted))]
         raise ValueError(
-            "groups must have sites with a standard error above 0, so that each has a weight; "
-            f"{name!r} has {site.standard_error} at {site.value}."
+            "groups must have sites with a standard error above 0, which gives the weight of a "
+            f"site, but {name!r} has {site.standard_error} at {site.value}."
         )
 
 

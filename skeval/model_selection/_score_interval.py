@@ -393,8 +393,8 @@ def score_of_metric(
     )
     if not np.isfinite(result.interval.low):
         _checks.warn_undefined(
-            f"scoring {score.label!r} is {value:.4g} and has no interval: it is undefined for "
-            "these predictions, or does not vary."
+            f"scoring {score.label!r} is {value:.4g} and has no interval, because it is undefined "
+            "for these predictions or does not vary."
         )
     return result
 

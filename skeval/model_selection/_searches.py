@@ -153,7 +153,7 @@ class BootstrapSplit(MetadataRequester):
                 classes, codes = np.unique(_checks.check_y("y", y), return_inverse=True)
         if self.stratify:
             if codes is None:
-                raise ValueError("stratify=True needs class labels in y.")
+                raise ValueError("stratify=True needs class labels in y, got none.")
             check_class_sizes(classes, codes)
         # the resamples of bootstrap_error
         units = drawing_units(n_samples, codes if self.stratify else None, groups)
@@ -245,7 +245,7 @@ def score_632(
     for train in results.get("indices", {}).get("train", ()):
         if len(np.unique(train)) == len(train):
             raise ValueError(
-                "results must be from cv=BootstrapSplit(), got training samples without repeats."
+                "results must be from cv=BootstrapSplit(), got training sets without repeats."
             )
     # apparent score of a fit to all samples
     if scoring is None and metric != "score":
@@ -324,8 +324,8 @@ class WholeSample:
         """
         if groups is not None:
             raise ValueError(
-                "groups must not be passed to WholeSample, which would not keep them together. "
-                "Pass groups= to the function that makes the scorer."
+                "groups must not be passed to WholeSample, which does not use them. Pass groups= "
+                "to the function that makes the scorer."
             )
         everything = np.arange(num_samples(X))
         yield everything, everything.copy()
@@ -379,11 +379,11 @@ class ProcedureScorer(RoutedScorer):
         before = self.last_scored
         if before is not None and shape != before[1] and np.array_equal(before[0], labels):
             raise UntrainedModelError(
-                f"X must have the same columns in every call of scoring={self.name}, which scored "
-                f"these labels with {before[1][0]} columns, got {shape[0]}: if columns were "
-                "selected with the labels, as in RFECV, the score is far too high. Put the "
-                "selector in a pipeline and search over its number of features. For sets of "
-                "columns that were chosen without the labels, make one scorer each."
+                f"X must have the same columns in every call of scoring={self.name}, but it "
+                f"scored these labels with {before[1][0]} columns before, got {shape[0]}. If "
+                "columns were selected using the labels, as in RFECV, the score is far too high. "
+                "Put the selector in a pipeline and search over its number of features. If the "
+                "labels were not used, make one scorer for each set of columns."
             )
         self.last_scored = labels, shape
 
@@ -416,15 +416,15 @@ class ProcedureScorer(RoutedScorer):
         if any(seed is not None for seed in seeds.values()) or not same_responses(again, twin):
             _checks.warn_user(
                 f"two fits of {type(model).__name__} to the same samples differ, so "
-                f"scoring={self.name} cannot check that cv is WholeSample(). The score is of the "
+                f"scoring={self.name} cannot check that cv is WholeSample(). The score is for the "
                 f"{n} samples that were passed. Set {next(iter(seeds), 'the seed of its fits')}."
             )
             return
         raise UntrainedModelError(
-            f"cv must be WholeSample() for scoring={self.name}: the model was not trained on the "
-            f"{n} samples that are scored, since a clone fitted to them differs. If it was, pass "
-            "sample_weight, groups and params of its fit to the scorer, too. A halving search "
-            "needs an integer random_state."
+            f"cv must be WholeSample() for scoring={self.name}, but the model was not trained on "
+            f"the {n} samples that are scored, since a clone fitted to them differs. If it was, "
+            "also pass sample_weight, groups and params of its fit to the scorer. A halving "
+            "search needs an integer random_state."
         )
 
 
@@ -800,7 +800,7 @@ def tuning_optimism(
     # a search that refits, on each training part
     repeats = check_repeats(cv, n_repeats)
     if getattr(last_step(search), "refit", True) is False:
-        raise ValueError("search must have a metric, a function or True as refit, got refit=False.")
+        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     options |= run | {"name": "search"}
@@ -818,9 +818,9 @@ def tuning_optimism(
     result = summarize_searches(searches, ratio, confidence_level)
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
-            f"the best score of the search, {result.extra.inner_score:.3f} on average, is the best "
-            "of many settings. On held-out samples the tuned models score "
-            f"{result.extra.nested_score:.3f}. Report the latter."
+            "the best score of the search is optimistic, because it is the best of many settings. "
+            f"It is {result.extra.inner_score:.3f} on average, but the tuned models score "
+            f"{result.extra.nested_score:.3f} on held-out samples. Report the latter."
         )
     return result
 
@@ -965,7 +965,7 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
         rounds = np.asarray(cv_results["iter"])
         scores = np.where(rounds == rounds.max(), scores, np.nan)
     if np.isnan(scores).all():
-        raise ValueError(f"cv_results has no candidate whose {metric!r} is a number throughout.")
+        raise ValueError(f"cv_results must have a candidate with {metric!r} in all splits.")
     return scores
 
 

@@ -184,14 +184,14 @@ def read_units(within: Any, n_samples: int) -> Units:
     if missing.any():
         raise ValueError(
             f"within must name the unit of each sample, {missing.sum()} of {n_samples} are "
-            f"missing, the first at position {missing.argmax()}. Leave these samples out."
+            f"missing, the first at position {missing.argmax()}. Leave out these samples."
         )
     # samples of each unit
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
     if len(names) < 2:
         raise ValueError(
-            f"within must contain at least two units, got one: {names.tolist()[0]!r}. Leave within "
-            "out for the metric on all samples."
+            f"within must contain at least two units, got one: {names.tolist()[0]!r}. For the "
+            "metric on all samples, leave out within=."
         )
     order = np.argsort(codes, kind="stable")
     return Units(names.tolist(), np.split(order, np.cumsum(np.bincount(codes))[:-1]))
@@ -214,8 +214,8 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
     defined = np.isfinite(values).all(axis=0)
     if defined.sum() < 2:
         raise ValueError(
-            f"within must contain at least two units in which the metric is defined, got "
-            f"{defined.sum()} of {len(defined)}{reason}. Use larger units, or leave within out."
+            "within must contain at least two units in which the metric is defined, got "
+            f"{defined.sum()} of {len(defined)}{reason}. Use larger units, or leave out within=."
         )
     if not defined.all():
         names = [units.names[k] for k in np.flatnonzero(~defined)]

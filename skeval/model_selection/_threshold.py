@@ -321,7 +321,7 @@ def _measure_chosen(
             chosen.append(thresholds[at])
             gaps.append(_find_shares(*drawn, at) - _find_shares(*counts, at))
     if len(gaps) < 2:
-        raise ValueError("y_true must contain both classes in at least two resamples.")
+        raise ValueError("y_true must contain both classes in at least two resamples, got fewer.")
     # the selected threshold, with the percentiles of the resamples
     at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)
@@ -332,8 +332,8 @@ def _measure_chosen(
     # the lowest threshold has sensitivity 1, but the highest may have a low specificity
     if rule.rule == "specificity" and apparent[1] < rule.wanted - TIE:
         details["caution"] = (
-            f"No threshold has a specificity of {rule.wanted:g}. The highest score, at which it is "
-            f"{apparent[1]:.3g}, is used."
+            f"No threshold has a specificity of {rule.wanted:g}. The highest score, with "
+            f"specificity {apparent[1]:.3g}, is used."
         )
     estimates = {
         "threshold": Estimate(
@@ -525,7 +525,7 @@ def transfer(
             here = float(measure(*apparent))
             details = {"apparent": here, "optimism": here - value}
         if np.isnan(value):
-            _checks.warn_undefined(f"{name} is undefined (nan): no sample has this prediction.")
+            _checks.warn_undefined(f"{name} is undefined (nan), as no sample has this prediction.")
         elif error > 0 and name != "net_benefit":
             size = value * (1 - value) / error**2
         estimates[name] = Estimate(

@@ -301,7 +301,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         # indices of samples are those before the samples of weight 0 were left out
         self.support_: np.ndarray = rows[repeated][self.svc_.support_]
         # the error is estimated when it is first read
-        self._withhold_estimates("n_resamples=0 skipped the estimation of the error.")
+        self._withhold_estimates("n_resamples=0 skips the estimation of the error.")
         self._fit_groups = groups
         if not self.n_resamples:
             self.perturbation_: Estimate | None = None
@@ -331,7 +331,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         final = last_step(self.estimator)
         if not isinstance(final, SVC):
             raise TypeError(
-                "estimator must be an SVC or a pipeline that ends in one, got one that ends in "
+                "estimator must be an SVC or a pipeline that ends in an SVC, got the last step "
                 f"{type(final).__name__}. perturbation_interval accepts any estimator."
             )
         defaults = type(self)().get_params(deep=False)
@@ -401,10 +401,10 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if options["verbose"]:
             tell(f"skeval: {text}")
         if seconds > 60:
-            remedy = "n_resamples=200, or statistic='resubstitution', takes fewer"
+            remedy = "n_resamples=200, or statistic='resubstitution', needs fewer"
             if unscaled:
                 remedy = (
-                    "the columns of X differ in scale, which slows the fits: put the scaling "
+                    "the columns of X differ in scale, which slows the fits. Put the scaling "
                     "inside, estimator=make_pipeline(StandardScaler(), SVC(kernel='linear'))"
                 )
             _checks.warn_user(f"{text}; {remedy}.")
@@ -426,7 +426,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     support_vectors_: Any = attribute_of_svc("support_vectors_", "Support vectors.")
     dual_coef_: Any = attribute_of_svc("dual_coef_", "Coefficients of the support vectors.")
     n_support_: Any = attribute_of_svc("n_support_", "Number of support vectors of each class.")
-    fit_status_: Any = attribute_of_svc("fit_status_", "0 if the fit has converged, 1 otherwise.")
+    fit_status_: Any = attribute_of_svc("fit_status_", "0 if the fit converged, 1 otherwise.")
     shape_fit_: Any = attribute_of_svc("shape_fit_", "Shape of the training samples of the `SVC`.")
     class_weight_: Any = attribute_of_svc("class_weight_", "Factors of `C` by class.")
 

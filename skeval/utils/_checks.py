@@ -127,11 +127,12 @@ RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 def check_confidence_level(confidence_level: float) -> None:
     """Raise unless a confidence level lies strictly between 0 and 1, so that limits differ."""
-    least = float(np.finfo(float).eps)
-    if not isinstance(confidence_level, Real) or not least <= confidence_level < 1:
+    least, is_number = float(np.finfo(float).eps), isinstance(confidence_level, Real)
+    if not is_number or not least <= confidence_level < 1:
+        rule = ", by more than a rounding error" if is_number and 0 < confidence_level < 1 else ""
         raise ValueError(
-            "confidence_level must satisfy 0 < confidence_level < 1, by more than a rounding "
-            f"error, got {confidence_level!r}."
+            f"confidence_level must satisfy 0 < confidence_level < 1{rule}, got "
+            f"{confidence_level!r}."
         )
 
 
@@ -139,7 +140,7 @@ def check_jobs(n_jobs: Any, verbose: Any) -> None:
     """Raise unless `n_jobs` is None or an integer, and `verbose` a number or boolean."""
     number = isinstance(n_jobs, Integral) and 0 < abs(int(n_jobs)) < 2**31
     if n_jobs is not None and not number:
-        raise ValueError(f"n_jobs must be None or an integer other than 0, got {n_jobs!r}.")
+        raise ValueError(f"n_jobs must be None or a nonzero integer, got {n_jobs!r}.")
     if not isinstance(verbose, Real):
         raise ValueError(f"verbose must be an integer, got {verbose!r}.")
 
@@ -192,7 +193,7 @@ def refuse_untagged_classifier(name: str, value: Any) -> None:
         if meant and type_of_estimator(part) is None:
             kind = type(part).__name__
             raise TypeError(
-                f"{name} must have the tags of a classifier, {kind} does not. Write class "
+                f"{name} must have the tags of a classifier, but {kind} does not. Write class "
                 f"{kind}(ClassifierMixin, BaseEstimator), with the bases in this order."
             )
 
@@ -211,13 +212,13 @@ def check_predicts_target(argument: str, estimator: Any) -> None:
     name = type(estimator).__name__
     kind = type_of_estimator(estimator)
     remedies = {
-        "clusterer": "skeval.evaluate_clusterer(clusterer, X) evaluates it",
-        "outlier_detector": "give its scores to skeval.evaluate_predictions(y_true, scores)",
+        "clusterer": "Use skeval.evaluate_clusterer(clusterer, X)",
+        "outlier_detector": "Pass its scores to skeval.evaluate_predictions(y_true, scores)",
     }
     if kind in remedies:
         raise TypeError(
             f"{argument} must be a classifier or regressor, got the "
-            f"{kind.replace('_', ' ')} {name}; {remedies[kind]}."
+            f"{kind.replace('_', ' ')} {name}. {remedies[kind]}."
         )
 
 
@@ -228,7 +229,7 @@ def refuse_no_target(estimator: Any, y: Any) -> None:
             if not hasattr(one, "fit"):
                 check_methods("estimator", one, "fit", "predict", "get_params")
             check_predicts_target("estimator", one)
-        raise TypeError("y must contain the labels or numbers to predict, got None.")
+        raise TypeError("y must contain the true labels or numbers, got None.")
 
 
 MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
@@ -237,7 +238,7 @@ MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
 
 def check_classes(name: str, y: np.ndarray) -> None:
     """Raise unless a target has two classes, several samples of each, and far fewer classes."""
-    refuse_fractions(name, y, "use a regressor, or make classes of the numbers")
+    refuse_fractions(name, y, "Use a regressor, or convert the numbers to classes")
     # several classes
     classes, sizes = np.unique(y, return_counts=True)
     if len(classes) < 2:
@@ -251,7 +252,7 @@ def check_classes(name: str, y: np.ndarray) -> None:
         if other != label and len(str(label)) > 1:
             raise ValueError(
                 f"{name} must spell each class in one way, got {other!r} and {label!r}, which "
-                f"differ only by case or spaces; pandas.Series({name}).str.strip().str.lower() "
+                f"differ only in case or spaces. pandas.Series({name}).str.strip().str.lower() "
                 "makes them equal."
             )
     # far fewer classes than samples
@@ -259,17 +260,17 @@ def check_classes(name: str, y: np.ndarray) -> None:
     many = single or len(classes) > max(MAX_SMALL_CLASSES, len(y) / MIN_CLASS_SIZE)
     if many or (len(classes) > 2 and sizes.max() == 1):
         raise ValueError(
-            f"{name} must contain at least {MIN_CLASS_SIZE} samples of each class on average for a "
-            f"classifier, got {len(classes)} classes among {len(y)} samples, the first of them "
-            f"{classes.tolist()[0]!r}. Convert numbers and use a regressor, or leave out classes "
-            "with few members."
+            f"{name} must contain at least {MIN_CLASS_SIZE} samples of each class on average for "
+            f"a classifier, got {len(classes)} classes for {len(y)} samples, such as "
+            f"{classes.tolist()[0]!r}. For a numeric target, use a regressor. Otherwise, leave "
+            "out classes with few samples."
         )
     # a sample of each class to train on, and one to test
     if sizes.min() == 1:
         listed = ", ".join(map(repr, classes[sizes == 1][:3].tolist()))
         raise ValueError(
-            f"{name} must have at least two samples of each class, got one of class {listed}. "
-            "Merge such classes, or remove their samples."
+            f"{name} must have at least two samples of each class, got one sample of class "
+            f"{listed}. Merge such classes, or remove their samples."
         )
     with naming(name):
         check_classification_targets(y)
@@ -279,7 +280,7 @@ def refuse_fractions(name: str, y: np.ndarray, remedy: str) -> None:
     """Raise if labels of classes are numbers with decimals."""
     if y.dtype.kind == "f" and np.any(y % 1):
         number = y[y % 1 != 0][0]
-        raise ValueError(f"{name} must contain classes, got the number {number:g}; {remedy}.")
+        raise ValueError(f"{name} must contain classes, got the number {number:g}. {remedy}.")
 
 
 def _has_method(value: Any, method: str) -> bool:
@@ -317,10 +318,10 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
                 systems = {"estimators", "predictions", "scores"} & {*kinds}
                 several = " with several systems as one list or dict, and" if systems else " with"
                 raise TypeError(
-                    f"the call is {call},{several} {'=, '.join(others)}= by name, got ({got})."
+                    f"the call must be {call},{several} {'=, '.join(others)}= by name, got ({got})."
                 )
             if any(fits is not None and not fits(value) for fits, value in pairs):
-                raise TypeError(f"the order of arguments is {call}, got ({got}).")
+                raise TypeError(f"the order of arguments must be {call}, got ({got}).")
             return function(*args, **kwargs)
 
         return cast(FunctionT, checked)
@@ -364,7 +365,7 @@ def suggest(value: object, options: Iterable[str]) -> str:
     }
     known |= {option.lower(): option for option in options}
     near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.7)
-    return f", did you mean {known[near[0]]!r}" if near else ""
+    return f" (did you mean {known[near[0]]!r}?)" if near else ""
 
 
 MAX_NAMES = 20
@@ -376,8 +377,7 @@ def name_missing(name: object, entries: Iterable[object]) -> str:
     names = list(map(str, entries))
     listed = ", ".join(map(repr, names[:MAX_NAMES]))
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    meant = suggest(name, names).removeprefix(", did")
-    return f"no {name!r}. There are {listed}{more}{meant and f'. Did{meant}?'}"
+    return f"no {name!r}{suggest(name, names)}. There are {listed}{more}"
 
 
 @contextmanager
@@ -432,7 +432,7 @@ def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     weighted = weights.any(axis=-1)
     if not weighted.all():
         where = f" in row {np.argmin(weighted)}" if weights.ndim > 1 else ""
-        raise ValueError(f"{name} must have a weight > 0, got only zeros{where}.")
+        raise ValueError(f"{name} must have at least one weight > 0, got only zeros{where}.")
     return weights
 
 
@@ -441,9 +441,9 @@ def refuse_foreign_arrays(**arrays: Any) -> None:
     for name, array in arrays.items():
         if is_foreign_array(array):
             raise TypeError(
-                f"{name} must be a NumPy array, a sparse matrix or a data frame where models are "
-                f"fitted repeatedly, got an array of {type(array).__module__.partition('.')[0]}. "
-                "Convert it to a NumPy array."
+                f"{name} must be a NumPy array, a sparse matrix or a data frame for repeated "
+                f"fits, got an array of {type(array).__module__.partition('.')[0]}. Convert it to "
+                "a NumPy array."
             )
 
 
@@ -474,8 +474,8 @@ def check_y(name: str, y: Any) -> np.ndarray:
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
     if name != "y" and has_outputs(y):
         raise ValueError(
-            f"{name} must have one entry for each sample, got the shape {np.shape(y)}. With a "
-            "column of probabilities for each class, the labels are "
+            f"{name} must have one entry for each sample, got the shape {np.shape(y)}. If the "
+            "columns are probabilities of the classes, the labels are "
             f"classes[{name}.argmax(axis=1)]."
         )
     with naming(name):
@@ -496,8 +496,8 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     # a group for each sample
     if isinstance(groups, str | bytes):
         raise ValueError(
-            f"groups must have a group for each of the {n_samples} samples, got {groups!r}. With a "
-            "data frame, pass the column itself."
+            f"groups must have a group for each of the {n_samples} samples, got {groups!r}. Pass "
+            "the column of the data frame, not its name."
         )
     with naming("groups"):
         n_given = num_samples(groups)
@@ -526,8 +526,8 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         return named[kept[0]]
     if not crossed:
         raise ValueError(
-            "groups must have one kind, or nested kinds, for functions that fit models, got "
-            f"{len(kept)} crossed kinds. Pass the kind that is new in new samples. "
+            "groups must have one column, or nested columns, for functions that fit models, got "
+            f"{len(kept)} crossed columns. Pass the column whose groups are new in new samples. "
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
@@ -616,8 +616,8 @@ def check_single_score(scoring: Any) -> None:
     """Raise unless an argument `scoring` is one score."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise TypeError(
-            f"scoring must be a single score, a name or a callable, got {scoring!r}. Call the "
-            "function for each score."
+            f"scoring must be one name or one callable, got {scoring!r}. Call the function once "
+            "for each score."
         )
 
 
@@ -629,8 +629,8 @@ def check_complete(name: str, y: Any) -> None:
     missing = find_missing(np.asarray(y).reshape(-1))
     if missing.any():
         raise ValueError(
-            f"{name} must not contain missing values, got {missing.sum()} among {len(missing)}, "
-            f"the first at position {missing.argmax()}. Leave these samples out."
+            f"{name} must not contain missing values, got {missing.sum()} of {len(missing)}, the "
+            f"first at position {missing.argmax()}. Leave these samples out."
         )
 
 
@@ -644,7 +644,7 @@ def check_comparable(
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
             raise ValueError(f"{argument} must contain numbers, booleans or strings, got bytes.")
-        refuse_fractions(argument, y, "get labels by a threshold, such as y_proba >= 0.5")
+        refuse_fractions(argument, y, "Convert numbers with a threshold, such as y_proba >= 0.5")
     if not (len(y_true) and len(labels)):
         return
     # numbers are never equal to strings
@@ -694,7 +694,7 @@ def refuse_other_names(
         none_in_common &= len(found) == len(classes)
     if not alike and (len(labels) < MANY_LABELS or not (none_in_common or coded)):
         return
-    wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
+    wrong, why = (alike, ", which differ only in case or spaces") if alike else (others, "")
     raise ValueError(
         f"{name} must contain the classes of y_true, {', '.join(map(repr, sorted(classes)[:5]))}, "
         f"got {', '.join(map(repr, wrong[:5]))}{why}. Give both the same class names."
@@ -711,8 +711,8 @@ def check_scale(name: str, y: np.ndarray) -> None:
     low, high = RANGE_OF_NUMBERS
     if spread and not low < spread < high:
         raise ValueError(
-            f"{name} must have a range between {low:g} and {high:g}, whose squares are numbers of "
-            f"double precision, got {spread:.3g}; choose another unit."
+            f"{name} must have a range between {low:g} and {high:g}, so that squares fit into "
+            f"double precision, got {spread:.3g}. Choose another unit."
         )
 
 
@@ -725,8 +725,8 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
     two = set(np.unique(y_pred.astype(str) if y_pred.dtype == object else y_pred).tolist())
     if two in CODES or (len(two) == 2 and all(isinstance(one, str) for one in two)):
         raise ValueError(
-            f"y_true and {name} look swapped: y_true has fractions between 0 and 1, {name} two "
-            f"classes. The order is (y_true, {name})."
+            f"y_true and {name} look swapped: y_true has fractions between 0 and 1, and {name} "
+            f"has two classes. The order is (y_true, {name})."
         )
 
 
@@ -734,8 +734,8 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
     """Raise if `X` or `y` is a string, or if `X` has one column of numbers and `y` has several."""
     if isinstance(X, str):
         raise TypeError(
-            f"X must be a table of features, got the string {X!r}. pandas.read_csv reads a file, "
-            "and frame[['a', 'b']] selects columns."
+            f"X must be a table of features, got the string {X!r}. Read a file with "
+            "pandas.read_csv, and select columns with frame[['a', 'b']]."
         )
     if isinstance(y, str):
         y = y.partition("~")[0].strip()  # a formula
@@ -746,8 +746,8 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
         raise ValueError(
-            f"X and y look swapped: X has the shape {np.shape(X)}, y {np.shape(y)}. The order is "
-            "(estimator, X, y)."
+            f"X and y look swapped: X has the shape {np.shape(X)}, and y has {np.shape(y)}. The "
+            "order is (estimator, X, y)."
         )
 
 
@@ -945,7 +945,7 @@ def read_column(name: str, values: Any) -> NDArray[np.float64]:
         few = values.shape[1] == 2
         which = f"of the positive class, {name}[:, 1]" if few else "of one class against the others"
         raise ValueError(
-            f"{name} must have one column, got the shape {values.shape}. Give the column {which}."
+            f"{name} must have one column, got the shape {values.shape}. Pass the column {which}."
         )
     with naming(name):
         column: NDArray[np.float64] = column_or_1d(values)
@@ -1009,9 +1009,9 @@ def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
         return rows
     sums = columns.sum(axis=1)
     raise ValueError(
-        f"{name} must have a column of probabilities for each class, which add up to 1, got a sum "
-        f"of {sums[np.abs(sums - 1).argmax()]:.4g} and values from {columns.min():.4g} to "
-        f"{columns.max():.4g}. For one class or system, pass its column."
+        f"{name} must have a column of probabilities for each class, and rows that sum to 1, got "
+        f"a sum of {sums[np.abs(sums - 1).argmax()]:.4g} and values from {columns.min():.4g} to "
+        f"{columns.max():.4g}. For one class, pass its column only."
     )
 
 
@@ -1021,8 +1021,8 @@ def positive_label(classes: list[object], pos_label: object) -> object:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1
         raise ValueError(
-            "pos_label must be passed unless y_true takes values in {0, 1} or {-1, 1}, "
-            f"got the classes {classes}."
+            "pos_label must be passed unless the classes are 0 and 1, or -1 and 1, got the "
+            f"classes {classes}."
         )
     if len(classes) == 2 and pos_label not in classes:
         raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
@@ -1097,8 +1097,8 @@ def refuse_big_integers(name: str, values: Any) -> None:
     first = next(big, None)
     if first is not None:
         raise ValueError(
-            f"{name} must contain integers of 64 bits, got {first}; class names of this size may "
-            f"be strings: list(map(str, {name}))."
+            f"{name} must contain integers of at most 64 bits, got {first}. Pass such class names "
+            f"as strings, list(map(str, {name}))."
         )
 
 
@@ -1114,7 +1114,7 @@ def refuse_mask(name: str, values: Any) -> None:
     """Raise if NumPy masks some of the values, since most functions would use what is below."""
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         raise ValueError(
-            f"{name} must have no masked values, got {np.ma.count_masked(values)} among "
+            f"{name} must not have masked values, got {np.ma.count_masked(values)} of "
             f"{values.size}. Leave these samples out, or fill in missing values: {name}.filled()."
         )
 
@@ -1127,8 +1127,8 @@ def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
         match = f"with common = {first}.index.intersection({name}.index), {first}.loc[common] and "
         match += f"{name}.loc[common] are the same samples, and "
     return (
-        f"{name} must have the index of {first}, in the same order, got another one; {match}"
-        f"{name}.to_numpy() keeps the order, if row i of both is the same sample."
+        f"{name} must have the index of {first}, in the same order, got a different one. "
+        f"{match}{name}.to_numpy() keeps the order, if row i of both is the same sample."
     )
 
 
@@ -1192,8 +1192,8 @@ def read_arrays(function: FunctionT) -> FunctionT:
         except TypeError as error:
             hints = (suggest(name, names) for name in kwargs if name not in names)
             raise TypeError(
-                f"the call is {function.__name__}({', '.join(needed)}), with the other arguments "
-                f"by name; {error}{next(hints, '')}."
+                f"the call must be {function.__name__}({', '.join(needed)}), with other arguments "
+                f"by name: {error}{next(hints, '')}."
             ) from None
         # arrays of other libraries, and their rows
         arrays = [to_numpy(value) for value in args]
@@ -1292,8 +1292,8 @@ def check_column_names(classes: list[Any], name: str, frame: Any) -> None:
         if set(names) == set(labels) and names != labels:
             ordered = [columns[names.index(label)] for label in labels]
             raise ValueError(
-                f"{name} must have its columns in the order of the classes, got {columns}; sort "
-                f"them: {name}[{ordered}]."
+                f"{name} must have its columns in the order of the classes, got {columns}. Pass "
+                f"{name}[{ordered}]."
             )
 
 

@@ -80,8 +80,8 @@ class Display:
             )
         if not all(hasattr(panel, "figure") for panel in axes):
             raise TypeError(
-                f"ax must be None or axes of matplotlib, got {ax!r}; other curves have displays of "
-                "their own, such as RocCurveDisplay.from_predictions(y_true, y_score)."
+                f"ax must be None or axes of matplotlib, got {ax!r}. Draw other curves with their "
+                "own displays, such as RocCurveDisplay.from_predictions(y_true, y_score)."
             )
         self.axes_: Any = axes
         self.ax_: Any = axes[0]
@@ -277,8 +277,8 @@ class EstimatesDisplay(Display):
         low, high = zip(*(estimate.bounds for estimate in listed), strict=True)
         if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
             raise ValueError(
-                "estimates on one axis must be of one quantity, or of quantities that lie between "
-                f"-1 and 1 by definition; got {', '.join(map(repr, quantities))}. Draw each by its "
+                "result must contain estimates of one quantity, or only quantities that lie "
+                f"between -1 and 1, got {', '.join(map(repr, quantities))}. Draw each with its "
                 "own plot(), such as metrics['log_loss'].plot()."
             )
         # rows and their labels

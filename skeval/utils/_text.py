@@ -99,7 +99,7 @@ def write_file(path: str | os.PathLike[str] | None, text: str) -> str:
         return text
     path = Path(path).resolve()
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"path must lie in an existing folder, {path.parent} is none.")
+        raise FileNotFoundError(f"path must be in an existing folder, got {path.parent}.")
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return text

@@ -289,7 +289,7 @@ def check_distances(block: np.ndarray, metric: str | Callable) -> np.ndarray:
     wrong = block[~((block >= 0) & (block < np.inf))]
     if len(wrong):
         raise ValueError(
-            f"metric must give finite distances >= 0, got {wrong[0]} by metric={metric!r}."
+            f"metric must return finite distances >= 0, got {wrong[0]} from {metric!r}."
         )
     return block
 

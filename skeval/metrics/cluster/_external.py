@@ -575,7 +575,7 @@ def pair_counts(
         counts = np.ldexp(list(pairs.values()), 2 * table.exponent)
     if not np.array_equal(np.ldexp(counts, -2 * table.exponent), list(pairs.values())):
         raise ValueError(
-            "products of two sample_weight must be neither 0 nor infinite, got about "
+            "sample_weight must have products of two weights that are finite and not 0, got about "
             f"2**{table.exponent}. Scale the weights."
         )
     return dict(zip(pairs, counts.tolist(), strict=True))
@@ -602,7 +602,7 @@ def pair_f(pairs: PairCounts, beta: float) -> float:
 def _ratio(part: float, whole: float, name: str, side: str) -> float:
     if whole:
         return float(part / whole)
-    warn_undefined(f"{name} is undefined and set to 0.0: no two samples are together in {side}.")
+    warn_undefined(f"{name} is 0/0 and set to 0.0, because all clusters in {side} have one sample.")
     return 0.0
 
 
@@ -1055,7 +1055,7 @@ def _mean_index(
         try:
             return formula(mask_pair_counts(true, pred))
         except ZeroDivisionError:
-            return give_nan("The Rand index is 0 / 0: the masks have no pair of pixels.")
+            return give_nan("The Rand index is 0/0, because the masks have no pair of pixels.")
 
     if not per_image:
         return index(masks_true, masks_pred)
@@ -1162,8 +1162,8 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
         most = max(most, float(xp.max(xp.sum(block, axis=0))))
     # segments must not overlap
     if most > 1 + (0 if hard else SUM_TOLERANCE):
-        rule = "not overlap where they are hard" if hard else "sum to at most 1 at each pixel"
+        rule = "not overlap if they are 0 or 1" if hard else "sum to at most 1 at each pixel"
         raise ValueError(
-            f"{name} must {rule}, got {most:g} at a pixel. For one mask per image use "
+            f"{name} must {rule}, got {most:g} at a pixel. If each mask is of another image, use "
             "per_image=True."
         )

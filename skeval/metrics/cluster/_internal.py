@@ -223,7 +223,7 @@ def between_cluster_distances(
     needs = {"mean_between", "min_between", "centroid_between"}
     result = measure(samples, needs)
     if result["centroid_between"] is None:
-        warn_undefined(f"centroid is nan, because metric={metric!r} has no centroids.")
+        warn_undefined(f"The result for centroids is nan, because metric={metric!r} has none.")
         result["centroid_between"] = np.full_like(result["min_between"], np.nan)
     return {
         "label": samples.partition.names,
@@ -408,7 +408,7 @@ def dunn_ratio(nearest: float, diameter: float) -> float:
         return float(nearest / diameter)
     if nearest > 0:
         return float("inf")
-    return give_nan("The Dunn index is 0 / 0: clusters share a point, and all diameters are 0.")
+    return give_nan("The Dunn index is 0/0, as clusters share a point and have diameter 0.")
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -996,7 +996,7 @@ def dbcv_score(
     large = old.sizes > 1
     kept, sizes = large[old.cluster], old.sizes[large]
     if len(sizes) < 2:
-        return give_nan("DBCV needs two clusters with at least two samples each.")
+        return give_nan("DBCV needs at least two clusters with at least two samples each.")
     starts = np.cumsum(sizes) - sizes
     partition = Partition(old.order[kept], starts, sizes, old.names[large], old.n_rows)
     points = points if columns is None else points[np.flatnonzero(kept)]
@@ -1009,7 +1009,7 @@ def dbcv_score(
     separation = _separations(samples, np.concatenate([reach for _, reach in trees]))
     larger = np.maximum(separation, sparseness)
     if not larger.all():
-        return give_nan("DBCV is 0 / 0, because all samples of two clusters are the same point.")
+        return give_nan("DBCV is 0/0, because all samples of two clusters are the same point.")
     return float(np.sum(sizes * (separation - sparseness) / larger) / old.n_samples)
 
 
@@ -1430,7 +1430,7 @@ def internal_indices(
         name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
     ]
     if undefined:
-        warn_undefined(f"Undefined for this metric or partition (nan): {', '.join(undefined)}.")
+        warn_undefined(f"{', '.join(undefined)} undefined (nan) for this metric or partition.")
     clusters = {"label": partition.names, "size": partition.sizes}
     return Results({name: values[name] for name in (*ROWS, *TABLES) if name in values} | clusters)
 
@@ -1491,7 +1491,7 @@ def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
     fewest = np.minimum(sizes, MIN_ROWS)
     if n_rows < fewest.sum():
         raise ValueError(
-            f"max_pairs must allow {MIN_ROWS} rows of each cluster, "
+            f"max_pairs must allow {MIN_ROWS} samples of each cluster, "
             f"{fewest.sum() * partition.n_samples} pairs, got {max_pairs}."
         )
     spare = sizes - fewest

@@ -83,8 +83,8 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
     check_no_clusterer("labels", labels)
     if np.ndim(labels) == 2 and np.shape(labels)[1] > 1:
         raise ValueError(
-            f"labels must have one label per sample, got the shape {np.shape(labels)}. With a "
-            "column per cluster, pass labels.argmax(axis=1)."
+            f"labels must have one label per sample, got the shape {np.shape(labels)}. If each "
+            "column is a cluster, pass labels.argmax(axis=1)."
         )
     with naming("labels"):
         values = native_labels("labels", column_or_1d(plain_text(labels)))
@@ -191,9 +191,9 @@ def _check_matrix(X: object) -> np.ndarray:
         zero = matrix == 0
         if (zero != zero[zero.argmax(axis=1)]).any():
             raise ValueError(
-                f"{rule}, and its zeros must be distances, got samples at distance 0 that differ "
-                "in their distances to a third one. A graph of neighbors, or a sparse matrix "
-                "without some distances, is no distance matrix."
+                f"{rule}, and zeros must be distances, got two samples at distance 0 whose "
+                "distances to a third sample differ. A graph of neighbors, or a sparse matrix "
+                "without some distances, is not a distance matrix."
             )
     if matrix.min() < 0:
         raise ValueError(f"{rule}, got a distance of {matrix.min()}.")
@@ -204,14 +204,14 @@ def _check_matrix(X: object) -> np.ndarray:
     some = [slice(start, start + TILE) for start in range(0, len(matrix), TILE)]
     gap = max(float(np.abs(matrix[rows] - matrix[:, rows].T).max()) for rows in some)
     if gap > largest * max(MATRIX_TOLERANCE, rounding):
-        raise ValueError(f"{rule}, got two distances of one pair that differ by {gap}.")
+        raise ValueError(f"{rule}, got two distances for one pair that differ by {gap}.")
     return matrix
 
 
 def check_has_centroids(metric: str | Callable) -> None:
     """Raise unless the metric is defined for centroids."""
     if not has_centroids(metric):
-        raise ValueError(f"metric must be defined for rows of X and means, got {metric!r}.")
+        raise ValueError(f"metric must be defined for means of rows, got {metric!r}.")
 
 
 def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dict[str, Any]:
