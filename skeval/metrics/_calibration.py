@@ -629,7 +629,7 @@ MIN_EVENTS = 30
 KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
 """Quantiles of the log-odds at which a spline has its knots, by their number."""
 SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
-"""Quantile of the distances from the smooth curve for each measure. None is the mean."""
+"""Quantile of the distances from the smooth curve for each measure. None means the mean."""
 
 
 @validate_params(CONSTRAINTS)
