@@ -424,9 +424,10 @@ def expected_loss(
 
     Parameters
     ----------
-    The function `f`. It maps an array of shape (n_points, n_dimensions) to an array of shape
-    (n_points,) or (n_points, 1), or to a scalar. Examples are the `predict` of a fitted estimator
-    and any elementwise function.
+    predict : callable
+        The function `f`. It maps an array of shape (n_points, n_dimensions) to an array of shape
+        (n_points,) or (n_points, 1), or to a scalar. Examples are the `predict` of a fitted
+        estimator and any elementwise function.
     target : callable
         The function `y`, with the same signature.
     distribution : frozen SciPy distribution or density function
