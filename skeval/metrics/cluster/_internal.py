@@ -351,7 +351,7 @@ def silhouette_score(
         Number of samples to draw without replacement. None means all samples, in one pass that
         does not store the distance matrix.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call, and selects the same
+        Seed of the random draws. An int gives the same result in each call. It selects the same
         subsample as scikit-learn's function.
     noise : {"cluster", "drop", "singletons"} or None, default=None
         Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
