@@ -70,7 +70,7 @@ def feature_importance(
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers.
+        Class labels or numeric target.
     scoring : str or callable, default=None
         Name from `get_scorer_names`, or a scorer. Larger is better. None means the accuracy for
         classifiers and R2 for regressors.
