@@ -630,7 +630,7 @@ class ComparisonMethod:
 
     @property
     def over_datasets(self) -> bool:
-        """Whether the test is always two-sided, with the level of Demsar (2006) that may exceed 5 %.
+        """Whether it is always two-sided, with the level of Demsar (2006) that may exceed 5 %.
         """
         return self.evidence == "datasets"
 
