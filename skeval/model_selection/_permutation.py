@@ -140,7 +140,8 @@ def permutation_test(
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples. They stay with the samples when the
         labels are permuted, so they must not be computed from the labels.
-        (``class_weight="balanced"`` is computed again in every fit.)
+        In contrast, ``class_weight="balanced"`` is computed again in every fit.
+    sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit. Scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the interval of the P-value.
