@@ -166,8 +166,7 @@ def new_site_error(
 
     See Also
     --------
-    error_interval : With ``groups=``, estimates the mean error at new sites, without their
-    variation.
+    error_interval : With ``groups=``, the mean error at new sites, without their variation.
 
     Notes
     -----
@@ -651,8 +650,9 @@ class PooledRate:
 
     Attributes
     ----------
-    Median rate, and variance of the log-odds between sites. Both are at the maximum of the
-    likelihood times the prior of the variance.
+    mean, between : float
+        Median rate, and variance of the log-odds between sites. Both are at the maximum of the
+        likelihood times the prior of the variance.
     q, pvalue : float
         Pearson's statistic for equal rates, and its chi-squared P-value.
     i_squared : float
