@@ -1,6 +1,6 @@
 """Honest evaluation of pattern-recognition systems for scikit-learn users.
 
-The names and subpackages are imported where they are first used, so that ``skeval --help`` need not
+The names and subpackages are imported when they are first used, so that ``skeval --help`` does not
 wait for scikit-learn.
 """
 

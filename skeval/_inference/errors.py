@@ -458,10 +458,10 @@ def inflation_of(shared: Shared, share: float, *, zero_one: bool) -> float:
     r"""Return the inflation for losses of `n` samples. See `shared_variance`, `split_share`.
 
     It is the larger of :math:`1.15 + s` and :math:`1 + \delta - 0.8 \sigma`, with :math:`s` the
-    share of random splits and :math:`\sigma` the noise of :math:`\delta`. This is a soft threshold.
-    An estimate that is used only where it is large is too large in the mean. For 0-1 loss
-    :math:`8 / n` is added to the first; other losses have Student's quantile for few samples. If
-    :math:`\delta` is unknown, as without repeats, the inflation is fixed.
+    share of random splits and :math:`\sigma` the noise of :math:`\delta`. This is a soft
+    threshold. An estimate that is used only where it is large is too large in the mean. For 0-1
+    loss :math:`8 / n` is added to the first; other losses have Student's t quantile for few
+    samples. If :math:`\delta` is unknown, as without repeats, the inflation is fixed.
     """
     if np.isnan(shared.value):
         return fixed_inflation(share)

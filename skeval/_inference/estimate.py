@@ -374,7 +374,7 @@ class ErrorExtra:
     n_failed : int
         Number of fits that failed and were left out (``error_score=numpy.nan`` only).
     degrees_of_freedom : float or None
-        Degrees of freedom of Student's quantile, or None for the normal quantile.
+        Degrees of freedom of Student's t quantile, or None for the normal quantile.
     fold_mean : float or None
         Mean of the fold errors, of one cross-validation only. `value` is the mean over samples.
     no_interval : {"", "few_large_losses", "few_groups", "unstable_models", "too_wide"}

@@ -180,8 +180,8 @@ def corrected_error(differences: Floats, test_train_ratio: float) -> float:
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
     """Return the interval of the mean of non-negative losses.
 
-    "t" is Student's interval. "hall" corrects it for skewness by the cubic transformation of Hall
-    (1992).
+    "t" is Student's t interval. "hall" corrects it for skewness by the cubic transformation of
+    Hall (1992).
     """
     # quantiles of Student's t, corrected for skewness
     n, mean, error = len(losses), float(losses.mean()), float(stats.sem(losses))
@@ -288,7 +288,7 @@ def size_from_variance(
 def wilson_interval(
     errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
 ) -> Limits:
-    """Return the score interval of Wilson (1927), with Student's quantile for groups."""
+    """Return the score interval of Wilson (1927), with Student's t quantile for groups."""
     z = normal_quantile(confidence_level, degrees_of_freedom)
     low, high = wilson_limits(errors / n, n, z)
     return float(low), float(high)
@@ -354,7 +354,7 @@ def binomial_limits(rate: Floats, size: Any, z: Floats, *, exact: bool) -> tuple
 def exact_interval(
     errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
 ) -> Limits:
-    """Return the interval of Clopper and Pearson (1934), with Student's quantile for groups."""
+    """Return the interval of Clopper and Pearson (1934), with Student's t quantile for groups."""
     z = np.asarray(normal_quantile(confidence_level, degrees_of_freedom))
     low, high = binomial_limits(np.asarray(errors / n), n, z, exact=True)
     return float(low), float(high)
@@ -423,7 +423,7 @@ def area_interval(
     V(t) is the variance of Hanley and McNeil in the form of Newcombe (2006), and r is DeLong's
     variance over V(A). A ratio below 1 is shrunk toward 1 with the weight of 4 samples of the
     smaller class, since it is poorly estimated from few samples. `sizes` are the numbers of
-    positives and negatives. A standard error between groups uses Student's quantile.
+    positives and negatives. A standard error between groups uses Student's t quantile.
 
     A perfect area has a DeLong variance of 0, and r is midway between the shrunk 0 and 1. With 0
     the coverage was too low, and with 1 the interval was 4 to 7 times as wide as the model's. No
@@ -951,7 +951,7 @@ class Design(NamedTuple):
         """Return the number of samples whose interval is as long as that of independent samples.
 
         The interval of the `n_independent` samples is normal. The interval of groups uses
-        Student's quantile.
+        Student's t quantile.
         """
         tail = (1 - confidence_level) / 2
 

@@ -12,7 +12,7 @@ the fraction
 
 of the variance of the mean of a long series, because correlations across block ends are lost. The
 block length keeps this loss below `LOST`. There are at most `MAX_BLOCKS` blocks. More blocks gain
-little (Student's quantile is 2.09 for 20 and 1.96 for infinitely many), and would be shorter.
+little (Student's t quantile is 2.09 for 20 and 1.96 for infinitely many), and would be shorter.
 
 A season is estimated from the values. It is the lag of the largest autocorrelation of the
 residuals of an autoregression of order 1, since that autoregression alone makes neighbors similar

@@ -154,10 +154,10 @@ def score_form(
     """Return the score interval by confidence level, and the standard error of the estimate.
 
     The effective sample size is the number of independent samples, each of weight 1, whose metric
-    would have this variance. See `size_from_variance`. Groups use Student's quantile, as in Korn
-    and Graubard (1998). If the table is the sum of several tables of the same samples, the variance
-    is the mean of their variances. `widen` returns the ratio of the variance of the estimate to
-    this variance.
+    would have this variance. See `size_from_variance`. Groups use Student's t quantile, as in Korn
+    and Graubard (1998). If the table is the sum of several tables of the same samples, the
+    variance is the mean of their variances. `widen` returns the ratio of the variance of the
+    estimate to this variance.
     """
     # slope of the metric in each cell, and its spread over the samples
     share = table.share

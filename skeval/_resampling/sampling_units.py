@@ -42,7 +42,7 @@ class Target:
     Attributes
     ----------
     y : ndarray of shape (n_samples,)
-        Labels or numbers.
+        Class labels or numeric target.
     classes : ndarray of shape (n_classes,) or None
         The sorted labels, or None for regression.
     codes : ndarray of shape (n_samples,)

@@ -1,8 +1,9 @@
 """Choice of the number of clusters by sequential tests, stability, silhouette or gap.
 
-Each method computes a value and a limit for each candidate, and compares them with the results of
-the same clusterer on reference data without structure. The methods that measure halves of the data
-come first, then the gap statistic, the sequential tests, and the test of a single clustering.
+Each method computes a value and a limit for each candidate. It compares them with the results of
+the same clusterer on reference data without structure. The module contains the methods that
+measure halves of the data, the gap statistic, the sequential tests, and the test of a single
+clustering.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str = "")
 
 
 def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
-    """Return the validated parameter for the number of clusters, or by None the only one."""
+    """Return the validated parameter for the number of clusters. None finds it if it is unique."""
     # a parameter by name, or the only one of the usual names
     names = sorted(clusterer.get_params(deep=True))
     if param_name is not None:
@@ -99,9 +100,9 @@ def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
 class NClustersChoice(Result):
     """Chosen number of clusters, and the values of all candidates.
 
-    The values are silhouettes of all samples, stabilities, silhouettes of halves or gaps, depending
-    on `method`. The gap of a candidate is compared with the gap of the next candidate. The
-    reference has a gap of 0.
+    Depending on `method`, the values are silhouettes of all samples, stabilities, silhouettes of
+    halves, or gaps. The gap of a candidate is compared with the gap of the next candidate. The gap
+    of the reference is 0.
 
     Attributes
     ----------
@@ -111,34 +112,35 @@ class NClustersChoice(Result):
         Candidate numbers of clusters, ascending.
     values, standard_errors : ndarray of shape (n_candidates,)
         Mean of each candidate and its standard error over the halvings. The gap is infinite if the
-        samples within each cluster are identical. Its standard error is s_k. The sequential method
-        has a single value, whose standard error is nan.
+        samples within each cluster are identical, and its standard error is s_k. The sequential
+        method has a single value, whose standard error is nan.
     replicates : ndarray of shape (n_candidates, n_repeats)
-        Value of each halving. A column refers to the same halves, or for the gap to the same draw
-        of the reference, for every candidate. The sequential method has one column.
+        Value of each halving. A column refers to the same halves for every candidate, or for the
+        gap to the same draw of the reference. The sequential method has one column.
     reference_values : ndarray of shape (n_candidates,)
-        Mean over the draws of data without structure. Methods that halve the data halve each draw
-        once. The attribute `reference_standard_errors` contains its standard errors.
+        Mean over the draws of data without structure. Methods that split the data into halves use
+        one halving of each draw. The attribute `reference_standard_errors` contains the standard
+        errors.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each draw of the reference.
     limits : ndarray of shape (n_candidates,)
         Required value of each candidate.
     method : str
-        Measure of the choice.
+        Name of the measure.
     reference : {"uniform", "box", "permuted", "unimodal"}
-        Reference data without structure.
+        Kind of reference data without structure.
     threshold : float
-        Smallest strength of real clusters for any reference, only used by prediction strength.
+        Smallest strength of real clusters for any reference. Only prediction strength uses it.
     rule : str
-        Rule of the choice, in words.
+        Rule of the choice in words.
     pvalue : float
-        P-value of more than one cluster. Only the sequential method computes it, otherwise nan.
+        P-value of more than one cluster. It is nan unless the method is sequential.
     pvalue_more : float
-        P-value of more than `n_clusters` clusters by the sequential method, or nan if `n_clusters`
-        is 1, which `pvalue` tests, or the largest candidate, and for other methods.
+        P-value of more than `n_clusters` clusters, from the sequential method. It is nan for other
+        methods, and if `n_clusters` is 1, which `pvalue` tests, or the largest candidate.
     cautions : tuple of str
-        Sentences about columns or shapes for which the reference of the sequential method is not
-        valid, empty for other methods.
+        Sentences about columns or shapes for which the reference of the sequential method is
+        invalid. The tuple is empty for other methods.
     details : mapping
         For the gap, the arrays "log_dispersions" of shape (n_candidates,) and
         "reference_log_dispersions" of shape (n_candidates, n_repeats).
@@ -168,7 +170,8 @@ class NClustersChoice(Result):
 
     @property
     def edge(self) -> str:
-        """Sentence about a test of the sequential method near its level, empty otherwise."""
+        """Sentence about a test of the sequential method with a P-value near its level, or empty.
+        """
         tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
         for k, pvalue, level in tests:
             if level / 2 < pvalue <= 2 * level:
@@ -186,7 +189,7 @@ class NClustersChoice(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Cautions, a narrow decision, or a rule that no candidate meets, in sentences."""
+        """Sentences about cautions, a narrow decision, or a rule that no candidate meets."""
         notes, last = [*self.cautions, self.edge], self.candidates[-1]
         if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
             notes.append(
@@ -197,7 +200,7 @@ class NClustersChoice(Result):
         return tuple(filter(None, notes))
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per candidate."""
+        """Return a data frame with one row for each candidate."""
         return _text.make_frame(
             {
                 self.method: self.values,
@@ -292,75 +295,74 @@ def choose_n_clusters(
     verbose: int = 0,
     memory: Any = None,
 ) -> NClustersChoice | Results:
-    r"""Choose the number of clusters, possibly one.
+    r"""Choose the number of clusters, which may be one.
 
-    The default method tests the number of clusters step by step, as forward selection tests
-    variables. The first hypothesis is a single cluster, that is, the data follow a unimodal
-    distribution, possibly skewed, heavy-tailed or correlated. Along the line through the centers of
-    two clusters, :math:`\ell` is the log-likelihood of two normal populations minus that of one
-    unimodal population. With the mean silhouette :math:`s_k` of the clustering with k clusters, the
-    test statistic is
+    The default method tests the number of clusters in steps, as forward selection tests variables.
+    The first hypothesis is a single cluster, that is, a unimodal distribution, which may be
+    skewed, heavy-tailed or correlated. Let :math:`\ell` be the log-likelihood of two normal
+    populations minus that of one unimodal population, on the line through the centers of two
+    clusters. With the mean silhouette :math:`s_k` of the clustering with k clusters, the test
+    statistic is
 
     .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) ,
 
-    where z standardizes by the mean and the standard deviation in simulated data of this kind. If
-    it is significant at 5 %, the k with the largest silhouette becomes the next hypothesis. Each of
-    these k clusters is unimodal. It is tested against more clusters with :math:`\max_k z(s_k)`,
-    and after a rejection replaced by the k with the largest relative excess
+    Here, z standardizes by the mean and the standard deviation in simulated data of this kind. If
+    the statistic is significant at 5 %, the k with the largest silhouette becomes the next
+    hypothesis, with k unimodal clusters. It is tested against more clusters with :math:`\max_k
+    z(s_k)`. After a rejection, the next hypothesis is the k with the largest relative excess
     :math:`(s_k - r_k) / (1 - r_k)` over the mean :math:`r_k` of the simulated data. The choice is
     the k of the first test that does not reject.
 
-    The other methods measure the stability of halves or the dispersion, and compare each candidate
-    on the same random halves of the data with halves of simulated data without structure. With the
-    mean stability :math:`s_k` and its mean in the reference :math:`r_k`, a candidate is sufficient
-    if
+    The other methods measure the stability of halves, or the dispersion. Each candidate is
+    computed on the same random halves of the data, and compared with halves of simulated data
+    without structure. With the mean stability :math:`s_k` and its mean in the reference
+    :math:`r_k`, a candidate is sufficient if
 
     .. math:: \frac{s_k - r_k}{1 - r_k} \ge \frac23 ,
 
-    where 1 means full agreement of the halves and 0 the agreement of halves of noise. With
-    ``"prediction_strength"`` it must also reach `threshold`, and the choice is the largest
-    sufficient k, or with ``"adjusted_rand"`` or ``"matched_accuracy"`` the largest whose mean
-    `predictive_power` lies within one standard error of the best sufficient one. It is 1 if no
-    candidate is sufficient.
+    A ratio of 1 means full agreement of the halves, and 0 the agreement for data without
+    structure. With ``"prediction_strength"``, the mean must also reach `threshold`, and the choice
+    is the largest sufficient k. With ``"adjusted_rand"`` and ``"matched_accuracy"``, it is the
+    largest k whose mean `predictive_power` lies within one standard error of the best sufficient
+    one. The choice is 1 if no candidate is sufficient.
 
-    With ``"silhouette"`` the mean silhouette of the separately clustered halves must exceed the
-    prediction limit of one more draw of the reference, 95 % simultaneously for all candidates. The
-    choice is the smallest k within one standard error of the best of these, or 1 if there is none.
-    ``"gap"`` is the gap statistic of all samples with its own rule, see `gap_statistic`. If a list
-    of methods is passed, the choices are compared.
+    With ``"silhouette"``, the mean silhouette of the separately clustered halves must exceed a
+    prediction limit for one more draw of the reference, 95 % simultaneously for all candidates.
+    The choice is the smallest k within one standard error of the best of these, or 1 if there is
+    none. ``"gap"`` is the gap statistic of all samples with its own rule (see `gap_statistic`). If
+    a list of methods is passed, the choices are compared.
 
     Parameters
     ----------
     clusterer : estimator
         Clusterer or pipeline with `fit_predict` and a parameter for the number of clusters.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data. Nearest neighbors are computed with Euclidean distance on X as passed, so scale X
-        beforehand.
+        The data. Nearest neighbors use Euclidean distances on X as passed, so scale X first.
     n_clusters : iterable of int, default=range(1, 11)
-        Candidates, at least 2, or at least 1 for the sequential method, prediction strength and
-        the gap. The first and the last always test 1. In a list, methods that do not support 1
-        omit it.
+        Candidate numbers of clusters. The smallest allowed number is 1 for "sequential",
+        "prediction_strength" and "gap", and 2 for the others. "sequential" and "gap" always test
+        1. In a list, methods that do not support 1 omit it.
     method : str or list of str, default="sequential"
         "sequential", "prediction_strength", "adjusted_rand", "matched_accuracy", "silhouette" or
         "gap". A list compares several.
     threshold : float, default=0.8
-        Smallest strength of real clusters, only used by prediction strength.
+        Smallest strength of real clusters. Only prediction strength uses it.
     reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
-        Reference data without structure. These are points drawn uniformly in the bounding box of
-        the data along the principal axes ("uniform") or along the features ("box"), the data with
-        each column permuted separately ("permuted"), which preserves groups that a single column
-        shows, or points from the closest unimodal distribution ("unimodal", see Notes). "auto" is
+        Reference data without structure. "uniform" draws points uniformly in the bounding box of
+        the data along the principal axes, and "box" along the features. "permuted" permutes each
+        column of the data separately, which preserves groups that are visible in a single column.
+        "unimodal" draws points from the closest unimodal distribution (see Notes). "auto" is
         "uniform", or "permuted" for sparse X. The sequential method always uses "unimodal", or for
         sparse X "permuted" within clusters.
     n_repeats : int, default=20
         Number of random halvings, or draws of the gap statistic, at least 2. The sequential method
-        has none.
+        does not use it.
     n_references : int, default=39
-        Maximum number of draws of each test of the sequential method, at least 39. A test without
+        Maximum number of draws for each test of the sequential method, at least 39. A test without
         evidence stops after 13 or 26.
     param_name : str, default=None
         The clusterer's parameter for the number of clusters. None means `n_clusters` or
-        `n_components`, also in a pipeline if unique.
+        `n_components`, also in a pipeline if it is unique.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
@@ -375,14 +377,14 @@ def choose_n_clusters(
     Returns
     -------
     NClustersChoice or dict of str to NClustersChoice
-        The choice, its rule, and the curve of values with standard errors, or for a list of methods
-        the choices by name.
+        The choice, its rule, and the curve of values with standard errors. For a list of methods,
+        a dict of the choices.
 
     Raises
     ------
     ValueError
         If there is no candidate or one is out of range, if the parameter for the number of
-        clusters is not found or not unique, if the clusterer takes precomputed distances, or if
+        clusters is not found or not unique, if the clusterer requires precomputed distances, or if
         X has fewer than 4 samples, is not finite, or has infinite squares.
 
     See Also
@@ -393,43 +395,43 @@ def choose_n_clusters(
 
     Notes
     -----
-    The test finds a cluster of a sixth of the samples five standard deviations from a larger one,
-    with 60 samples in all. It does not find elongated clusters side by side that K-means cuts
-    across, and with columns on a lattice or sparse X it uses silhouettes alone, which may miss a
-    small cluster.
+    With 60 samples in all, the test finds a cluster of a sixth of the samples at a distance of
+    five standard deviations from a larger one. It does not find elongated parallel clusters if
+    K-means cuts across them. With columns on a lattice or sparse X it uses only silhouettes, which
+    may miss a small cluster.
 
-    The unimodal reference has smooth unimodal columns, which are sinh-arcsinh distributions [3]_ or
-    beta distributions. Values on a lattice, such as counts, remain on it. Their distribution
-    functions are convex up to a mode and concave above, and near the empirical ones in Kolmogorov's
-    distance. A t copula joins the columns, with the rank correlations of the data and with degrees
-    of freedom for which extreme values coincide as often as in the data. The latent correlations
-    are those that reproduce the correlations of tied values. Extreme values that many columns share
-    are reproduced only approximately, so the silhouette of the data counts 0 if a cluster has fewer
-    than 3 samples.
+    The columns of the unimodal reference are smooth unimodal distributions, either sinh-arcsinh
+    distributions [3]_ or beta distributions. Values on a lattice, such as counts, remain on it.
+    Their distribution functions are convex up to a mode and concave above, and close to the
+    empirical ones in Kolmogorov's distance. A t copula joins the columns. It has the rank
+    correlations of the data, and degrees of freedom for which extreme values coincide as often as
+    in the data. The latent correlations reproduce the correlations of tied values. Extreme values
+    that many columns share are reproduced only approximately, so the silhouette of the data counts
+    as 0 if a cluster has fewer than 3 samples.
 
-    The reference does not cover columns that follow from others (indicator columns of a category,
-    shares that add up to 1), curved clouds (a circle, a sphere, a banana, a funnel) and uniform
-    clouds whose edges are not parallel to the columns (a rotated square). One such cloud is often
-    split into several clusters. The `notes` report dependent columns, and chosen clusters without a
-    dip of the density between neighboring centers. Classes that differ in yes / no items may be
-    missed, because one strong factor explains such items as well.
+    The reference does not cover columns that are functions of others (indicator columns of a
+    category, fractions that sum to 1), curved clouds (a circle, a sphere, a banana, a funnel) and
+    uniform clouds whose edges are not parallel to the axes (a rotated square). One such cloud is
+    often split into several clusters. The `notes` report dependent columns, and chosen clusters
+    without a dip of the density between neighboring centers. Classes that differ in binary items
+    may be missed, because one strong factor also explains such items.
 
-    For more than 2,000 samples the silhouettes are those of a random sample of 2,000, or of 1,500
-    of each half if a half has more. The P-values
-    are Monte-Carlo P-values. `n_references` sets their resolution. The guide has a table of how
-    often each method is right, see :doc:`/user_guide/clustering`.
+    With more than 2,000 samples, the silhouettes are those of a random sample of 2,000, or of
+    1,500 of each half if a half has more. P-values are Monte Carlo P-values, and `n_references`
+    determines their resolution. :doc:`/user_guide/clustering` has a table of how often each method
+    is correct.
 
-    A halving counts 0 for k clusters if either half lacks k clusters of 3 samples or more, because
-    a cluster of one sample has no pair that could be separated, and k above n/6 clusters cannot
-    occur in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9, which
-    reports two clusters for an elongated cloud split in the middle. The limit of two thirds was
-    determined by simulation. The reference is the gap statistic's [2]_.
+    A halving counts as 0 for k clusters if either half does not have k clusters of at least 3
+    samples. In a cluster of one sample, no pair can be separated, and more than n/6 clusters
+    cannot occur in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9,
+    which reports two clusters for an elongated cloud that is split in the middle. The limit of two
+    thirds was determined by simulation. The reference is that of the gap statistic [2]_.
 
-    The choice assumes clusters of the kind that the algorithm detects. K-means, Ward's method and
-    spherical mixtures detect round clusters and split others. The silhouette is also largest for
-    round clusters. For elongated ones, such as those of a Gaussian mixture with full covariances,
-    use ``"prediction_strength"`` or ``"adjusted_rand"``. The `notes` of a choice report narrow
-    decisions and rules that no candidate meets.
+    The choice assumes clusters of the kind that the algorithm finds. K-means, Ward's method and
+    spherical mixtures find round clusters and split others. The silhouette is also largest for
+    round clusters. For elongated clusters, such as those of a Gaussian mixture with full
+    covariances, use ``"prediction_strength"`` or ``"adjusted_rand"``. The `notes` of a choice
+    report narrow decisions, and rules that no candidate meets.
 
     References
     ----------
@@ -525,8 +527,9 @@ def find_limits(
 ) -> np.ndarray:
     """Return the required value of each candidate.
 
-    `values` and `errors` of shape (K,) are means and standard errors, `reference` of shape (K, B)
-    the values on reference data, and `threshold` is the smallest strength of real clusters.
+    `values` and `errors` of shape (K,) are means and standard errors. `reference` of shape (K, B)
+    contains the values on reference data, and `threshold` is the smallest strength of real
+    clusters.
     """
     base = reference.mean(axis=1)
     limits = base + SHARE * (1 - base)
@@ -601,44 +604,43 @@ def gap_statistic(
     verbose: int = 0,
     memory: Any = None,
 ) -> NClustersChoice:
-    r"""Compute the gap statistic for several numbers of clusters.
+    r"""Return the gap statistic for several numbers of clusters.
 
     The dispersion of k clusters :math:`C_r` of :math:`n_r` samples is
 
     .. math:: W_k = \sum_{r=1}^k \frac{1}{2 n_r} \sum_{i, j \in C_r} d_{ij} ,
 
-    which for squared distances is the sum of squares around the centroids. It decreases as clusters
+    For squared distances, it is the sum of squares around the centroids. It decreases as clusters
     are added, even in data without structure. The gap is the additional decrease,
 
     .. math:: gap(k) = \frac1B \sum_{b=1}^B \log W^*_{kb} - \log W_k , \qquad
         s_k = \sqrt{1 + 1/B}\; sd_b(\log W^*_{kb}) ,
 
-    where :math:`W^*_{kb}` is the dispersion of the clusters in the b-th draw of data without
-    structure. The choice is the smallest k with :math:`gap(k) \ge gap(k+1) - s_{k+1}`, which may be
+    Here, :math:`W^*_{kb}` is the dispersion of the clusters in the b-th draw of data without
+    structure. The choice is the smallest k with :math:`gap(k) \ge gap(k+1) - s_{k+1}`. It may be
     1.
 
     Parameters
     ----------
     clusterer : estimator
-        Clusterer or pipeline with `fit_predict` and a parameter for the number of clusters. A
-        single cluster contains all samples and needs no fit.
+        Clusterer or pipeline with `fit_predict` and a parameter for the number of clusters. It is
+        not fitted for a single cluster, which contains all samples.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data. Distances are computed on X as passed, so scale X beforehand.
+        The data. Distances are computed on X as passed, so scale X first.
     n_clusters : iterable of int, default=range(1, 11)
-        Candidates, at least 1 and fewer than the samples. The rule compares each candidate with the
-        next.
+        Candidate numbers of clusters, at least 1 and fewer than the samples. The rule compares
+        each candidate with the next.
     reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        Reference data without structure. These are points drawn uniformly in the bounding box of
-        the data along the principal axes ("uniform"), or along the features ("box"), or the data
-        with each column permuted separately ("permuted"). "auto" is "uniform", or "permuted" for
-        sparse X.
+        Reference data without structure. "uniform" draws points uniformly in the bounding box of
+        the data along the principal axes, and "box" along the features. "permuted" permutes each
+        column of the data separately. "auto" is "uniform", or "permuted" for sparse X.
     metric : {"sqeuclidean", "euclidean"}, default="sqeuclidean"
-        The distance :math:`d` of the dispersion.
+        The distance :math:`d` in the dispersion.
     n_references : int, default=100
         Number of draws :math:`B` of reference data, at least 2.
     param_name : str, default=None
         The clusterer's parameter for the number of clusters. None means `n_clusters` or
-        `n_components`, also in a pipeline if unique.
+        `n_components`, also in a pipeline if it is unique.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
@@ -653,16 +655,16 @@ def gap_statistic(
     Returns
     -------
     NClustersChoice
-        The choice, with the gaps as `values`, s_k as `standard_errors`, and the logarithms of the
-        dispersions in `details`.
+        The choice. `values` contains the gaps, `standard_errors` contains s_k, and `details`
+        contains the logarithms of the dispersions.
 
     Raises
     ------
     ValueError
         If a candidate is out of range, if the parameter for the number of clusters is not found or
-        not unique, if the clusterer takes precomputed distances, or if X has fewer than 4 samples
-        or only equal ones, is not finite, or has infinite squares, or if the reference
-        data have no more distinct points than clusters.
+        not unique, or if the clusterer requires precomputed distances. If X has fewer than 4
+        samples or only equal ones, is not finite, or has infinite squares. If the reference data
+        do not have more distinct points than clusters.
 
     See Also
     --------
@@ -673,11 +675,11 @@ def gap_statistic(
     -----
     ``clusGap`` of the R package cluster sums plain distances, unless ``d.power = 2``. The example
     in the paper and the default of this function use squared distances (``metric="euclidean"``
-    gives plain distances). It divides the variance by B - 1, the paper and this function by B. Its
-    default rule differs from the rule of the paper, which it calls "Tibs2001SEmax". Label -1,
-    noise, counts as one cluster.
+    gives plain distances). ``clusGap`` divides the variance by B - 1, whereas the paper and this
+    function divide it by B. Its default rule differs from the rule of the paper, which it calls
+    "Tibs2001SEmax". Label -1, noise, counts as one cluster.
 
-    The rule may fail for nested clusters, where the gap may decrease and increase again. It also
+    The rule may fail for nested clusters, because the gap may decrease and increase again. It also
     assumes compact clusters, which W describes well.
 
     References
@@ -769,7 +771,7 @@ def measure_dispersions(
 
 
 def check_sizes(X: Any, candidates: np.ndarray) -> None:
-    """Raise unless there are more samples than clusters and two distinct samples."""
+    """Raise an error unless there are more samples than clusters and two distinct samples."""
     if candidates.max() >= X.shape[0]:
         raise ValueError(
             f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."
@@ -800,11 +802,11 @@ RULE = (
 
 
 class Step(NamedTuple):
-    """Test of k clusters against a larger number.
+    """Test of k clusters against more clusters.
 
-    `values` of shape (K + 1,) are the silhouettes of the candidates and the comparison of shapes of
-    two clusters, `draws` of shape (K + 1, B) the values of the reference, and `limits` of shape
-    (K + 1,) the smallest values that reject.
+    `values` of shape (K + 1,) contains the silhouettes of the candidates and the comparison of
+    shapes of two clusters. `draws` of shape (K + 1, B) contains the values of the reference, and
+    `limits` of shape (K + 1,) the smallest values that reject.
     """
 
     candidates: np.ndarray
@@ -872,7 +874,7 @@ def run_test(
     n_references: int,
     level: float,
 ) -> Step:
-    """Test against more clusters. Stop early if enough draws are better to prevent a rejection.
+    """Test against more clusters. Stop early if enough draws exceed the data for no rejection.
 
     After an early stop, the P-value is computed from the draws so far (Besag and Clifford, 1991).
     """
@@ -899,8 +901,8 @@ def cluster_with_each(
 ) -> tuple[dict[int, np.ndarray], np.ndarray]:
     """Return the labels of each clusterer, and the (K + 1,) values.
 
-    The values are the mean silhouettes, and the comparison of shapes of two clusters along the line
-    through their centers, 0 without them.
+    The values are the mean silhouettes, and the comparison of shapes of two clusters along the
+    line through their centers, or 0 without two clusters.
     """
     partitions = {
         k: _stability.fit_labels(clusterer, X)
@@ -917,7 +919,7 @@ def cluster_with_each(
 
 
 def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
-    """Compare shapes of two clusters along the line through their centers; 0 for other numbers."""
+    """Compare shapes of two clusters on the line through their centers. 0 for other numbers."""
     names, sizes = np.unique(labels[labels != _references.NOISE], return_counts=True)
     if len(names) != 2 or sizes.min() < _stability.SMALLEST:
         return 0.0
@@ -929,8 +931,8 @@ def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
 def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: int) -> float:
     """Return the mean silhouette, or 0 if a cluster has fewer than `smallest` samples.
 
-    A few extreme samples that heavy tails of one population produce are not a cluster of the data.
-    In a draw they count, so that such a population has silhouettes as large.
+    A few extreme samples from a heavy tail are not a cluster of the data. In a draw of the
+    reference they count as one, so that the silhouettes of such a population are as large.
     """
     sizes = np.unique(labels[labels != _references.NOISE], return_counts=True)[1]
     if len(sizes) < n_clusters or sizes.min() < smallest:
@@ -941,8 +943,8 @@ def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: in
 def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, level: float) -> Step:
     """Test by the largest standardized value of all candidates.
 
-    The data and each draw are standardized by the mean and standard deviation of all others, so
-    that a single row is tested by its ranks.
+    The data and each draw are standardized by the mean and standard deviation of all others. For a
+    single row, the test is then a rank test.
     """
     # moments of each row without the value itself, from its deviation
     table = np.column_stack([values, draws])
@@ -974,7 +976,7 @@ def scale_differences(differences: np.ndarray, scales: np.ndarray) -> np.ndarray
 
 
 def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) -> float:
-    """Cluster a draw of reference data and return the index, nan if undefined."""
+    """Cluster a draw of reference data and return the index, or nan if undefined."""
     data = reference(draw.rng)
     labels = _stability.fit_labels(_stability.seed_clusterer(clusterer, draw.rng), data)
     with _checks.ignored_warnings(UndefinedMetricWarning):
@@ -1012,19 +1014,20 @@ def structure_test(
     r"""Test whether a clustering index is better than in data without structure.
 
     A clustering algorithm returns clusters for any data, and their index differs from the index of
-    random labels. Therefore the same algorithm clusters :math:`B` draws of reference data without
-    structure. With the index :math:`T` of the data and :math:`T^*_b` of the draws,
+    random labels. Therefore, the same algorithm clusters :math:`B` draws of reference data without
+    structure. Let :math:`T` be the index of the data, and :math:`T^*_b` the index of draw `b`.
+    Then
 
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + B} .
 
     The P-value lies in [1/(B+1), 1]. It is small if the data have more structure than a unimodal
-    distribution with the same rank correlations. The mean silhouette may miss a cluster that is
-    small beside another, which `choose_n_clusters` finds by the shape of the distribution.
+    distribution with the same rank correlations. The mean silhouette may miss a small cluster
+    beside a large one. `choose_n_clusters` finds it by the shape of the distribution.
 
     Parameters
     ----------
     clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict`. It is cloned.
+        Any clusterer or pipeline with `fit_predict`. It is cloned.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data. Distances are not supported.
     index : callable, default=silhouette_score
@@ -1032,10 +1035,11 @@ def structure_test(
     greater_is_better : bool, default=True
         Whether larger values of the index are better.
     reference : {"auto", "unimodal", "uniform", "box", "permuted"}, default="auto"
-        Reference data without structure. These are points from a unimodal distribution fitted to
-        the data ("unimodal", see `choose_n_clusters`), uniform in the bounding box of the data
-        along the principal axes ("uniform") or along the features ("box"), or the data with each
-        column permuted separately ("permuted"). "auto" is "unimodal", or "permuted" for sparse X.
+        Reference data without structure. "unimodal" draws points from a unimodal distribution
+        fitted to the data (see `choose_n_clusters`). "uniform" draws points uniformly in the
+        bounding box of the data along the principal axes, and "box" along the features. "permuted"
+        permutes each column of the data separately. "auto" is "unimodal", or "permuted" for sparse
+        X.
     n_references : int, default=199
         Number of draws :math:`B` of reference data.
     confidence_level : float, default=0.95
@@ -1054,19 +1058,20 @@ def structure_test(
     Returns
     -------
     Test
-        The index as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval`, the
-        index of each draw as `null_distribution` (nan where undefined), the number of draws at
-        least as good as `n_exceedances`, and in `details` the `reference`.
+        The index is `statistic`, and the P-value is `pvalue`, with its Monte Carlo interval
+        `pvalue_interval`. `null_distribution` contains the index of each draw (nan where
+        undefined), `n_exceedances` is the number of draws at least as good, and `details` has the
+        `reference`.
 
     Raises
     ------
     ValueError
         If the index is undefined on the data, if X has fewer than 4 samples or is invalid, if the
-        clusterer takes precomputed distances, or a parameter is out of range.
+        clusterer requires precomputed distances, or if a parameter is out of range.
 
     See Also
     --------
-    gap_statistic : Compares the sum of squares with the same reference, for several numbers of
+    gap_statistic : Compares the sum of squares with reference data, for several numbers of
         clusters.
     skeval.model_selection.NullDistributionDisplay : Draws the index and its null distribution.
 
@@ -1076,11 +1081,11 @@ def structure_test(
     which is conservative.
 
     The null hypothesis is a unimodal distribution, whose columns may be skewed, heavy-tailed,
-    discrete or correlated. Columns that follow from others, curved clouds and heavy tails that many
-    columns share are not covered, see `choose_n_clusters`. The `caution` of the result reports
-    dependent columns and clusters without a gap. "uniform" and "box" treat skewed and heavy-tailed
-    columns as structure, because they are not uniform, and "permuted" treats correlated columns as
-    structure.
+    discrete or correlated. It does not cover columns that are functions of others, curved clouds,
+    and heavy tails that many columns share (see `choose_n_clusters`). The `caution` of the result
+    reports dependent columns and clusters without a gap. "uniform" and "box" treat skewed and
+    heavy-tailed columns as structure, because they are not uniform. "permuted" treats correlated
+    columns as structure.
 
     References
     ----------

@@ -40,7 +40,7 @@ class ClusteringComparison(Result):
     values : ndarray of shape (n_clusterings, n_indices)
         Value of each index.
     n_clusters : ndarray of shape (n_clusterings,)
-        Number of distinct labels of each clustering, -1 included.
+        Number of distinct labels of each clustering, including -1.
     dominates : ndarray of shape (n_clusterings, n_clusterings), dtype bool
         Whether the clustering of the row dominates the clustering of the column.
     front : ndarray of shape (n_clusterings,), dtype bool
@@ -61,7 +61,7 @@ class ClusteringComparison(Result):
         return tuple(name for name, kept in zip(self.names, self.front, strict=True) if kept)
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per clustering."""
+        """Return a data frame with one row for each clustering."""
         columns = dict(zip(self.indices, self.values.T, strict=True))
         columns = {"n_clusters": self.n_clusters, **columns, "front": self.front}
         return make_frame(columns, self.names, "clustering")
@@ -81,17 +81,17 @@ class ClusteringComparison(Result):
 def pareto_dominance(
     values: ArrayLike, *, greater_is_better: bool | Sequence[bool] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the dominance relation of candidates and the Pareto front.
+    """Return the dominance relation of candidates and the Pareto front.
 
-    Candidate i dominates j if it is at least as good on every criterion and better on at least one.
-    Values with a relative difference of up to 1e-12 are equal.
+    Candidate i dominates j if it is at least as good on every criterion and better on at least
+    one. Values with a relative difference of up to 1e-12 count as equal.
 
     Parameters
     ----------
     values : array-like of shape (n_candidates, n_criteria)
-        Criteria of each candidate. Infinite values are allowed, nan is not.
+        Criteria of each candidate. Values may be infinite but not nan.
     greater_is_better : bool or array-like of bool of shape (n_criteria,)
-        Direction of each criterion, or of all.
+        Direction of each criterion, or of all criteria.
 
     Returns
     -------
@@ -158,42 +158,45 @@ def compare_clusterings(
     """Compare several clusterings of the same data by Pareto dominance.
 
     A clustering dominates another if it is at least as good on every index and better on at least
-    one. The clusterings that are not dominated form the Pareto front. The more the indices
-    disagree, the larger is the front. It is not a ranking.
+    one. The clusterings that are not dominated form the Pareto front. The front is larger if the
+    indices disagree more. It is not a ranking.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         The data, or their distances if ``metric="precomputed"``.
     partitions : dict of str to array-like of shape (n_samples,)
-        Labels of each clustering, by name.
+        Labels of each clustering, with its name as key.
     indices : sequence of str, or dict, default=("silhouette", "dunn", "connectivity")
-        Names of indices of `internal_indices`, each with its own direction: "silhouette", "dunn"
-        and "calinski_harabasz" (larger is better), "davies_bouldin_pairwise",
-        "davies_bouldin_centroid", "connectivity", "compactness" and "sse" (smaller is better). Also
-        "dbcv", "mean_separation", "min_separation" and "max_separation" (mean, smallest and largest
-        distance between clusters), "centroid_separation", "min_centroid_separation" and
-        "max_centroid_separation" (between centroids, larger is better), "mean_within",
-        "min_within" and "diameter" (mean, smallest and largest distance within clusters),
-        "mst_compactness" (mean edge of the spanning trees) and "within_cluster_variance" (smaller
-        is better). A mean distance is the mean over clusters, or pairs of clusters, of their means.
-        Or a dict of other indices, from name to
-        ``(function(X, labels) -> float, greater_is_better)``.
+        Names of indices, or a dict from the name of any other index to ``(function(X, labels) ->
+        float, greater_is_better)``. Each name has its own direction.
+
+        Larger is better for "silhouette", "dunn", "calinski_harabasz" and "dbcv". It is also
+        better for distances between clusters, "mean_separation", "min_separation" and
+        "max_separation", and between centroids, "centroid_separation", "min_centroid_separation"
+        and "max_centroid_separation".
+
+        Smaller is better for "davies_bouldin_pairwise", "davies_bouldin_centroid", "connectivity",
+        "compactness", "sse", "within_cluster_variance" and "mst_compactness" (the mean edge of the
+        spanning trees). It is also better for distances within clusters, "mean_within",
+        "min_within" and "diameter" (the largest).
+
+        A mean distance averages the means of the clusters, or of the pairs of clusters.
     metric, n_neighbors, noise : str or callable, int, str or None
-        See `internal_indices`, not used if `indices` is a dict.
+        See `internal_indices`. They are not used if `indices` is a dict.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
 
     Returns
     -------
     ClusteringComparison
-        The values, the dominance matrix and the front. `to_frame` gives a table.
+        The values, the dominance matrix and the front. `to_frame` returns a table.
 
     Raises
     ------
     ValueError
-        If there is no partition or index, an index is unknown or undefined (nan) for a
-        partition, or a partition does not match X or has a single cluster.
+        If there is no partition or index, an index is unknown or undefined (nan) for a partition,
+        or a partition does not match X or has a single cluster.
 
     See Also
     --------

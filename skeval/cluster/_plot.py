@@ -156,9 +156,10 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
 
 
 class IndicesDisplay(ResultDisplay):
-    """Indices of several clusterings against their number of clusters. The Pareto front is marked.
+    """Indices of clusterings against their number of clusters, with the Pareto front marked.
 
-    Names that only state the number of clusters are shown as axis ticks, others next to the points.
+    Names that only state the number of clusters are shown as axis ticks. Other names are shown
+    next to the points.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ class IndicesDisplay(ResultDisplay):
     Attributes
     ----------
     axes_, figure_ : ndarray of matplotlib Axes of shape (n_indices,), and Figure
-        Axes used by `plot`, one panel per index.
+        Axes used by `plot`, one panel for each index.
 
     See Also
     --------

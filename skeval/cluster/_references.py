@@ -1,8 +1,8 @@
-"""Reference data without structure, to compare clusterings with.
+"""Reference data without structure, for comparison with clusterings.
 
 The points are uniform in a box, have separately permuted columns, or follow the unimodal
-distribution that is closest to the data. Sentences about data for which the unimodal reference is
-not valid are at the end.
+distribution that is closest to the data. The end of the module has sentences about data for which
+the unimodal reference is not valid.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def resolve_reference(X: Any, reference: str, default: str = "uniform") -> tuple
 
 
 def refer_to_clusters(X: Any, labels: np.ndarray) -> Draws:
-    """Return a function that draws data with one unimodal population per cluster.
+    """Return a function that draws data with one unimodal population for each cluster.
 
     The columns of sparse X are permuted within each cluster instead.
     """
@@ -128,8 +128,8 @@ def permute_columns(X: Any, rng: Generator) -> Any:
 class Unimodal(NamedTuple):
     """Unimodal distributions of the columns, joined by a t copula.
 
-    `root` of shape (r, p) is a root of the latent correlation matrix, `columns` are the
-    distributions, and `tail` is the reciprocal of the degrees of freedom, 0 for a Gaussian copula.
+    `root` of shape (r, p) is a root of the latent correlation matrix. `columns` contains the
+    distributions. `tail` is the reciprocal of the degrees of freedom, 0 for a Gaussian copula.
     """
 
     root: np.ndarray
@@ -167,7 +167,7 @@ def correct_for_ties(scores: np.ndarray, tied: np.ndarray) -> np.ndarray:
 
     If the scores of two columns are functions of normal variables with correlation :math:`\rho`,
     and have the Hermite coefficients :math:`a_k` and :math:`b_k`, their correlation is
-    :math:`\sum_k a_k b_k \rho^k`, which increases with :math:`\rho`.
+    :math:`\sum_k a_k b_k \rho^k`. It increases with :math:`\rho`.
     """
     n, p = scores.shape
     # coefficients of the step function of each tied column; an untied column is linear
@@ -235,10 +235,10 @@ def draw_scale(tail: float, uniform: np.ndarray) -> np.ndarray:
 def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
     """Return a unimodal distribution near the empirical one.
 
-    Continuous values have a smooth one, see `fit_shape`. On a lattice it is the nearest in
-    Kolmogorov's distance. For a fixed mode the density is then the monotone regression of the
-    empirical density on either side, whose integral is the convex minorant or concave majorant of
-    the distribution function.
+    The distribution of continuous values is smooth (see `fit_shape`). On a lattice, it is the
+    nearest one in Kolmogorov's distance. For a fixed mode, the density is then the monotone
+    regression of the empirical density on either side. Its integral is the convex minorant or
+    concave majorant of the distribution function.
     """
     edges, mass, step = divide_range(values)
     if not mass.size:
@@ -270,10 +270,10 @@ def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndar
     r"""Fit a smooth unimodal distribution. Return its log-likelihood and its quantile function.
 
     It is a sinh-arcsinh distribution, or a beta distribution between the extremes if that is more
-    likely. With a standard normal Z, the former is
-    :math:`X = \xi + \eta \sinh((\operatorname{arsinh} Z + \epsilon) / \delta)`, with any skewness
-    and with heavy or light tails (Jones and Pewsey, 2009). The latter has edges. A cluster beside a
-    larger one is no part of such a tail.
+    likely. With a standard normal Z, the former is :math:`X = \xi + \eta
+    \sinh((\operatorname{arsinh} Z + \epsilon) / \delta)`, with any skewness and with heavy or
+    light tails (Jones and Pewsey, 2009). The latter has bounds. Neither has a tail that resembles
+    a cluster beside a larger one.
     """
     center, half = np.median(values), np.subtract(*np.quantile(values, [0.75, 0.25])) / 2
     scale = half if half > 0 else values.std()
@@ -324,10 +324,11 @@ def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndar
 
 
 def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
-    """Return the log-likelihood of two normal populations minus that of one smooth unimodal one.
+    """Return the log-likelihood of two normal populations minus that of one unimodal population.
 
-    The two have a common variance and start at the clusters (Cox's test of separate families, whose
-    null distribution is simulated). It is 0 for values with many ties.
+    The fit of the two populations starts at the clusters, and their variances are equal. This is
+    Cox's test of separate families, whose null distribution is simulated. The result is 0 for
+    values with many ties.
     """
     if len(np.unique(values)) < MIN_DISTINCT * len(values):
         return 0.0
@@ -346,9 +347,9 @@ def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
 def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the edges of cells, the fractions of values in them, and the spacing of a lattice.
 
-    A cell reaches from a point halfway to its neighbors, so that the extremes are as far out as in
-    the data, but not past 0. Continuous values have a spacing of 0. Cells of a lattice, such as
-    counts or rounded measurements, also lie around points that do not occur.
+    A cell extends from a point halfway to its neighbors, so that the extremes are as far out as in
+    the data, but do not cross 0. Continuous values have a spacing of 0. Cells of a lattice, such
+    as counts or rounded measurements, also surround lattice points that do not occur.
     """
     # distinct values, and their smallest step
     points, counts = np.unique(values, return_counts=True)
@@ -386,7 +387,7 @@ def draw_unimodal(X: Any, fitted: Unimodal, rng: Generator) -> Any:
 
 
 def rebuild(X: Any, points: np.ndarray) -> Any:
-    """Return points in the type and precision of X."""
+    """Return points with the type and precision of X."""
     if hasattr(X, "iloc"):
         return type(X)(points, columns=X.columns)
     return points.astype(X.dtype) if X.dtype.kind == "f" else points
@@ -410,7 +411,7 @@ def list_cautions(X: Any, labels: np.ndarray) -> tuple[str, ...]:
 
 
 def caution_about_columns(X: Any) -> str:
-    """Return a sentence if the columns of X are linearly dependent, else an empty string."""
+    """Return a sentence if the columns of X are linearly dependent, or an empty string."""
     # enough rows to judge the columns
     n, p = X.shape
     if n < 2 * p or p > MAX_COLUMNS:
@@ -433,8 +434,8 @@ def caution_about_columns(X: Any) -> str:
 def caution_about_shape(X: Any, labels: np.ndarray) -> str:
     """Return a sentence if the density has no dip between neighboring clusters.
 
-    The samples of two clusters are projected on the line through their centers, and the count
-    around its middle is compared with the geometric mean of the counts around the centers.
+    The samples of two clusters are projected on the line through their centers. The count around
+    its middle is compared with the geometric mean of the counts around the centers.
     """
     # each cluster and its nearest one
     names = np.unique(labels[labels != NOISE])

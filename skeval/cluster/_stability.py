@@ -1,6 +1,7 @@
-"""Stability of clusterings, agreement of two halves of the data, and of clusters in resamples.
+"""Stability of clusterings over halves of the data, and of clusters over resamples.
 
-The seeds, checks and job runner shared by all methods that resample clusterings come between them.
+The module also contains the seeds, checks and job runner that all methods with resampled
+clusterings share.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def number_noise_apart(labels: np.ndarray) -> np.ndarray:
 
 
 def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the adjusted Rand index without samples that are noise on both sides."""
+    """Return the adjusted Rand index without samples that are noise in both labelings."""
     # samples that are noise on both sides do not count
     clustered = (labels != NOISE) | (predicted != NOISE)
     ours, theirs = (number_noise_apart(part[clustered]) for part in (labels, predicted))
@@ -74,7 +75,7 @@ def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
 def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Return the fraction of equal labels after the best one-to-one renaming of clusters.
 
-    Noise never matches. Samples that are noise on both sides are ignored.
+    Noise never matches. Samples that are noise in both labelings are ignored.
     """
     # samples that both partitions put in a cluster
     clustered, other = labels != NOISE, predicted != NOISE
@@ -88,7 +89,7 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the smallest fraction over clusters of pairs that stay together in the prediction.
+    """Return the smallest fraction, over clusters, of pairs that stay together in the prediction.
 
     The result is 0 if a cluster has fewer than `SMALLEST` samples or all samples are noise.
     """
@@ -125,33 +126,32 @@ def predictive_power(
     verbose: int = 0,
     memory: Any = None,
 ) -> Estimate:
-    """Measure how well clusters of one half of the data predict clusters of the other half.
+    """Return how well the clusters of one half of the data predict those of the other half.
 
-    The samples are split at random into two halves and each half is clustered separately. Each
-    sample of the second half is assigned to the cluster of its nearest neighbor in the first half,
-    and these labels are compared with the second half's own clusters. The agreement is averaged
-    over both directions and `n_repeats` splits. 1 is best. 0 is expected by chance with
-    ``"adjusted_rand"``.
+    The samples are split at random into two halves, and each half is clustered separately. Each
+    sample of the second half is assigned to the cluster of its nearest neighbor in the first half.
+    These labels are compared with the second half's own clusters. The agreement is averaged over
+    both directions and `n_repeats` splits. The best value is 1. With ``"adjusted_rand"``, the
+    expected value by chance is 0.
 
-    With ``"prediction_strength"`` (Tibshirani and Walther) the agreement is the fraction of pairs
-    of samples of a cluster that are also together in the transferred clusters, for the cluster with
-    the smallest fraction. It lies in [0, 1]. Values above 0.8 to 0.9 are considered evidence of
-    real clusters [2]_.
+    ``"prediction_strength"`` (Tibshirani and Walther) is the fraction of pairs of samples of a
+    cluster that are also together in the transferred clusters, for the cluster with the smallest
+    fraction. It lies in [0, 1]. Values above 0.8 to 0.9 are considered evidence of real clusters
+    [2]_.
 
     Parameters
     ----------
     clusterer : estimator
-        Clusterer or pipeline with `fit_predict`. It is cloned. `predict` is not needed.
+        Clusterer or pipeline with `fit_predict`. It is cloned, and does not need `predict`.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data. Nearest neighbors are computed with Euclidean distance on X as passed, so scale X
-        beforehand.
+        The data. Nearest neighbors use Euclidean distances on X as passed, so scale X first.
     n_repeats : int, default=20
         Number of random halvings, at least 2.
     agreement : {"adjusted_rand", "matched_accuracy", "prediction_strength"} or callable, \
             default="adjusted_rand"
-        The adjusted Rand index, the fraction of equal labels under the best one-to-one matching of
-        clusters (the Hungarian algorithm), the prediction strength, or a function ``(labels,
-        predicted) -> float`` of the own and the transferred labels of a half.
+        "adjusted_rand" is the adjusted Rand index. "matched_accuracy" is the fraction of equal
+        labels with the best one-to-one matching of clusters (the Hungarian algorithm). A function
+        ``(labels, predicted) -> float`` receives the own and the transferred labels of a half.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
@@ -166,38 +166,37 @@ def predictive_power(
     Returns
     -------
     Estimate
-        Estimate with the mean as `value`, its `standard_error`, and the agreement of each halving,
-        averaged over both directions, as `replicates`. `method` is the agreement. There is no
-        interval.
+        The mean is `value`, with its `standard_error`. `replicates` contains the agreement of each
+        halving, averaged over both directions. `method` is the agreement. There is no interval.
 
     Raises
     ------
     ValueError
-        If X has fewer than 4 samples, is not finite, or has infinite squares, if the
-        clusterer takes precomputed distances, or a parameter is out of range.
+        If X has fewer than 4 samples, is not finite, or has infinite squares, if the clusterer
+        requires precomputed distances, or if a parameter is out of range.
 
     See Also
     --------
-    choose_n_clusters : Chooses the number of clusters by agreement of halves.
+    choose_n_clusters : Chooses the number of clusters, for example by the agreement of halves.
 
     Notes
     -----
     A single cluster always agrees with itself, so its value is 1 for any data. The standard error
-    refers to random halvings of the same data. It measures the precision due to `n_repeats`, not
-    the variation with new data.
+    refers to random halvings of the same data. It measures the precision due to `n_repeats`, but
+    not the variation with new data.
 
-    Label -1, the noise of DBSCAN, is not a cluster. Samples that are noise on both sides (in their
-    own half and by transfer) are ignored. A sample that is noise on one side is a singleton there,
-    and never matches in the matched accuracy. If no two samples of a half are in the same cluster,
-    the agreement is 0. A function receives the labels unchanged.
+    Label -1, the noise of DBSCAN, is not a cluster. Samples that are noise in both labelings (of
+    their own half and by transfer) are ignored. A sample that is noise in one labeling is a
+    singleton there, and never matches in the matched accuracy. If no two samples of a half are in
+    the same cluster, the agreement is 0. A function receives the labels unchanged.
 
-    The paper on prediction strength transfers clusters to the nearest centroid, which suits
+    The paper on prediction strength transfers clusters by the nearest centroid, which fits
     K-means. The nearest neighbor is suitable for any clusterer. A cluster of fewer than 3 samples
-    in a half counts 0 (in R's fpc, a singleton counts 1). Noise samples are not a cluster and are
-    never together with other samples. If all samples are noise, the strength is 0. K-means splits
-    an elongated cloud or uniform noise in the middle, the same way in both halves, so a large
-    strength alone is not evidence of clusters. `choose_n_clusters` compares it with data without
-    structure.
+    in a half counts as 0 (in R's fpc, a singleton counts as 1). Noise samples do not form a
+    cluster, and are never together with other samples. If all samples are noise, the strength is
+    0. K-means splits an elongated cloud or uniform noise in the middle, in the same way in both
+    halves. Therefore, a large strength alone is not evidence of clusters. `choose_n_clusters`
+    compares it with data without structure.
 
     References
     ----------
@@ -238,7 +237,8 @@ def predictive_power(
 
 
 def takes_pairs(clusterer: Any) -> bool:
-    """Return whether a clusterer takes distances or affinities of all pairs instead of points."""
+    """Return whether a clusterer requires distances or affinities of all pairs instead of points.
+    """
     values = clusterer.get_params().values()
     return any(isinstance(value, str) and "precomputed" in value for value in values)
 
@@ -255,7 +255,7 @@ def check_pairwise(X: Any) -> Any:
 
 
 def check_points(clusterer: Any, X: Any) -> Any:
-    """Return validated numeric data; data frames are returned unchanged."""
+    """Return validated numeric data. Data frames are returned unchanged."""
     _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if takes_pairs(clusterer):
         raise ValueError(
@@ -278,7 +278,7 @@ def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
 
 
 def fit_labels(clusterer: Any, X: Any) -> np.ndarray:
-    """Return the label of each row of X. Raise unless there is one for each and none is nan."""
+    """Return the label of each row of X. Raise an error if one is missing or nan."""
     # one label for each row
     labels = np.asarray(clusterer.fit_predict(X))
     if labels.shape != (X.shape[0],):
@@ -302,7 +302,7 @@ def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
 
 
 class Draw(NamedTuple):
-    """Random draw, that is, a resample or halving of the data, or reference data."""
+    """Random draw, which is a resample or halving of the data, or reference data."""
 
     rng: Generator
     of_reference: bool
@@ -328,7 +328,7 @@ class Halves:
 
     @cached_property
     def nearest(self) -> list[np.ndarray]:
-        """Position of the nearest neighbor of each sample in the other half."""
+        """Index of the nearest neighbor of each sample in the other half."""
         return [
             NearestNeighbors(n_neighbors=1).fit(there).kneighbors(here, return_distance=False)[:, 0]
             for here, there in (self.parts, self.parts[::-1])
@@ -346,9 +346,9 @@ def run_halvings(
 ) -> np.ndarray:
     """Return (n_measures, 2, n_clusterers, n_repeats) values of the data and the reference.
 
-    The keys of `clusterers` are the required numbers of clusters per half, 0 for any. All
-    clusterers use the same halves of the data and of the reference. Without a reference, the second
-    axis has length 1.
+    The keys of `clusterers` are the required numbers of clusters in each half, or 0 for any
+    number. All clusterers use the same halves of the data and of the reference. Without a
+    reference, the second axis has length 1.
     """
     # independent draws of the data and of the reference
     roots = [root] if reference is None else [root, root.spawn(1)[0]]
@@ -395,7 +395,7 @@ def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarra
 
 
 def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
-    """Return the mean silhouette of both halves. It is 0 for noise and a single cluster."""
+    """Return the mean silhouette of both halves. It is 0 for noise and for a single cluster."""
     # the first rows of a half are a random sample of it
     rows = np.arange(min(MAX_ROWS_OF_HALF, *map(len, labels)))
     labels = [own[rows] for own in labels]
@@ -465,7 +465,7 @@ class ClusterStability(Result):
         return tuple(words)
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per cluster."""
+        """Return a data frame with one row for each cluster."""
         return make_frame(
             {
                 "size": self.sizes,
@@ -512,15 +512,15 @@ def cluster_stability(
     verbose: int = 0,
     memory: Any = None,
 ) -> ClusterStability:
-    r"""Measure how well each cluster is recovered in resamples or disturbed copies of the data.
+    r"""Return how well each cluster is recovered in resamples or disturbed copies of the data.
 
-    All samples are clustered, and then each resample separately. For a cluster C, where S are the
-    samples that the resample contains, the Jaccard coefficient
+    All samples are clustered, and then each resample is clustered separately. Let C be a cluster
+    of all samples, and S the samples in the resample. The Jaccard coefficient
 
     .. math:: \gamma(C) = \max_D \frac{|C \cap S \cap D|}{|(C \cap S) \cup (D \cap S)|}
 
     refers to the most similar cluster D of the resample. Its mean over the resamples is the
-    stability of the cluster (Hennig [1]_), in [0, 1]. Larger is better.
+    stability of the cluster (Hennig [1]_). It lies in [0, 1]. Larger is better.
 
     Parameters
     ----------
@@ -528,10 +528,11 @@ def cluster_stability(
         Clusterer or pipeline with `fit_predict`. It is cloned. The number of clusters may differ
         between resamples.
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The data, or the distances or affinities that the clusterer takes ("precomputed").
+        The data, or the distances or affinities that the clusterer requires ("precomputed").
     method : {"bootstrap", "subset", "jitter"}, default="bootstrap"
-        The resamples, which are the distinct samples of a bootstrap, half of the samples, or all
-        samples, with independent normal noise added to each feature.
+        Kind of resamples. "bootstrap" uses the distinct samples of a bootstrap, and "subset" half
+        of the samples. "jitter" uses all samples, with independent normal noise added to each
+        feature.
     noise : float, default=0.1
         Standard deviation of the noise of "jitter", as a fraction of the standard deviation of the
         feature.
@@ -551,14 +552,14 @@ def cluster_stability(
     Returns
     -------
     ClusterStability
-        The mean coefficient of each cluster with a verdict, and the coefficients behind it.
+        The mean coefficient of each cluster with a verdict, and the coefficient in each resample.
 
     Raises
     ------
     ValueError
-        If X has fewer than 4 samples, is not finite, or has infinite squares, if the clusterer
-        labels all samples as noise, if X is sparse or contains distances with method="jitter", or
-        a parameter is out of range.
+        If X has fewer than 4 samples, is not finite, or has infinite squares. If the clusterer
+        labels all samples as noise. If X is sparse or contains distances with ``method="jitter"``.
+        If a parameter is out of range.
 
     See Also
     --------
@@ -567,19 +568,20 @@ def cluster_stability(
 
     Notes
     -----
-    The verdicts follow Hennig's function ``clusterboot`` in the R package fpc. A mean of 0.85 or
-    more is "highly stable", 0.75 "stable". From 0.6 a cluster is a "pattern" with uncertain
-    members. Up to 0.5 it is "dissolved", and "doubtful" in between. These limits were developed for
-    the bootstrap. Coefficients of at most 0.5 and above 0.75 are also counted.
+    The verdicts are those of Hennig's function ``clusterboot`` in the R package fpc. A mean of at
+    least 0.85 is "highly stable", and of at least 0.75 "stable". From 0.6, a cluster is a
+    "pattern" with uncertain members. Up to 0.5, it is "dissolved", and in between it is
+    "doubtful". These limits were developed for the bootstrap. Coefficients of at most 0.5 and
+    above 0.75 are also counted.
 
-    The resamples follow the default settings of fpc, where a sample that is drawn twice is
-    used once, because duplicates look like dense clusters. Label -1, the noise of DBSCAN, is not a
-    cluster. A resample without any sample of a cluster counts 0 for that cluster. "jitter" shows
-    whether errors of measurement of this size would change the clusters.
+    The resamples follow the default settings of fpc. A sample that is drawn twice is used once,
+    because duplicates look like dense clusters. Label -1, the noise of DBSCAN, is not a cluster. A
+    resample without any sample of a cluster counts as 0 for that cluster. "jitter" measures
+    whether measurement errors of this size would change the clusters.
 
-    Stable clusters need not be real. An algorithm that always splits at the same place, as K-means
-    splits an elongated cloud in the middle, has stable clusters. `choose_n_clusters` and
-    `structure_test` compare with data without structure.
+    Stable clusters need not be real. For example, K-means always splits an elongated cloud in the
+    middle, so its clusters are stable. `choose_n_clusters` and `structure_test` compare the data
+    with data without structure.
 
     References
     ----------
@@ -651,9 +653,10 @@ def compare_resample(
 
 
 def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Return the largest coefficient of each named cluster with a cluster of `predicted`.
+    """Return the largest coefficient of each named cluster with any cluster of `predicted`.
 
-    Both label the same samples. -1 is not a cluster. Without predicted clusters, all are 0.
+    Both label the same samples. -1 is not a cluster. Without predicted clusters, all coefficients
+    are 0.
     """
     others = np.unique(predicted[predicted != NOISE])
     if not others.size:
@@ -666,7 +669,8 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
 
 
 def draw_rows(n: int, method: str, rng: Generator) -> np.ndarray:
-    """Draw half of n rows, or the distinct rows of a bootstrap, in ascending order, or all."""
+    """Return all of n rows, half of them, or the distinct rows of a bootstrap, in ascending order.
+    """
     if method == "jitter":
         return np.arange(n)
     drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)

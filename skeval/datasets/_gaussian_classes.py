@@ -1,4 +1,4 @@
-"""Two Gaussian classes with a known exact error of linear classifiers."""
+"""Two Gaussian classes for which the error of linear classifiers is known exactly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from skeval.utils._checks import RandomStateLike, check_count, check_data, root_
 
 @dataclass(frozen=True, eq=False)
 class GaussianClasses:
-    """Sample of two Gaussian classes with the population parameters.
+    """Sample of two Gaussian classes, with the population parameters.
 
     Attributes
     ----------
@@ -93,11 +93,11 @@ def make_gaussian_classes(
     prior: float = 0.5,
     random_state: RandomStateLike = None,
 ) -> GaussianClasses:
-    r"""Draw independent samples of two Gaussian classes with a known best error.
+    r"""Draw independent samples of two Gaussian classes with a known Bayes error.
 
-    With probability `prior` a sample belongs to class 1, :math:`x \sim N(\mu, I)`, and otherwise to
-    class 0, :math:`x \sim N(-\mu, I)`. The distance of the means, `separation`, is spread evenly
-    over the first `n_informative` features. For equal priors the best error is
+    With probability `prior`, a sample belongs to class 1, :math:`x \sim N(\mu, I)`, and otherwise
+    to class 0, :math:`x \sim N(-\mu, I)`. The distance between the means, `separation`, is spread
+    evenly over the first `n_informative` features. For equal priors, the Bayes error is
     :math:`\Phi(-separation/2)`.
 
     Parameters
@@ -109,7 +109,7 @@ def make_gaussian_classes(
     n_informative : int, default=None
         Number of features with different class means. None means all.
     separation : float, default=2.0
-        Euclidean distance between the class means, >= 0.
+        Euclidean distance between the class means. It must be >= 0.
     prior : float, default=0.5
         Probability of class 1, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None

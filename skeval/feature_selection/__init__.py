@@ -1,4 +1,4 @@
-"""Feature selection inside the resampling loop, its bias outside, and how stable it is."""
+"""Feature selection inside the resampling loop, the bias of selection outside, and stability."""
 
 from skeval.feature_selection._cv2 import (
     CV2FeatureSelectionPipeline,

@@ -1,8 +1,8 @@
-"""Feature selection inside the cross-validation, its bias outside, and its stability.
+"""Feature selection inside the cross-validation, the bias of selection outside, and stability.
 
-The pipeline comes first. Each round selects features and fits the classifier on a training part,
-and predicts the test part. Then follow the bias of selecting on all samples before the
-cross-validation, and the stability of the selected features over training sets.
+The module begins with the pipeline. Each round selects features and fits the classifier on a
+training part, and predicts the test part. The bias of selection on all samples before the
+cross-validation, and the stability of the selected features over training sets, follow.
 """
 
 from __future__ import annotations
@@ -93,31 +93,33 @@ class CV2FeatureSelectionPipeline(
 ):
     """Feature selection and classifier as one estimator, with its cross-validated error.
 
-    `fit` runs a cross-validation that repeats the selection on every training part, so that no test
-    label leaks into it, and then fits the final classifier. Selecting on all samples first and
-    cross-validating only the classifier (CV1) is optimistic. On pure noise (50 samples, 5000
-    features, the best 20), CV1 estimates an error near 0.05, and CV2 near 0.5.
+    `fit` runs a cross-validation that repeats the selection on every training part, so no test
+    label leaks into the selection. It then fits the final classifier. An estimate is optimistic if
+    features are selected on all samples and only the classifier is cross-validated (CV1). On pure
+    noise (50 samples, 5000 features, the best 20), the error estimated by CV1 is near 0.05, and by
+    CV2 near 0.5.
 
     Parameters
     ----------
     selector : transformer, default=None
         A selector, an extraction (`PCA`, `PLSRegression`, `LinearDiscriminantAnalysis`), or a
-        pipeline of transformers such as ``make_pipeline(StandardScaler(), SelectKBest())``. All its
-        steps are refitted in every round. A data frame reaches the selector as it is, so a
-        `ColumnTransformer` may use column names. PLS is fitted to indicators of the classes. None
-        means ``SelectKBest(f_classif, k=20)``, or all features if there are fewer than 20.
+        pipeline of transformers such as ``make_pipeline(StandardScaler(), SelectKBest())``. All
+        its steps are refitted in every round. A data frame is passed to the selector unchanged, so
+        a `ColumnTransformer` may use column names. PLS is fitted to indicators of the classes.
+        None means ``SelectKBest(f_classif, k=20)``, or all features if there are fewer than 20.
     classifier : classifier, default=None
         Classifier for the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
-        by class, and groups are kept together. Splitters may be repeated. If a class has fewer
-        members, the number of folds is reduced to its size, with a warning. None skips the rounds.
-        Nothing is estimated, and a grid search over ``selector__k`` is faster.
+        by class, and groups are kept together. Splitters may repeat the folds. If a class has
+        fewer members than folds, the number of folds is reduced to its size, with a warning. None
+        skips the rounds. The error is then not estimated, and a grid search over ``selector__k``
+        is faster.
     final : {"refit", "consensus"}, default="refit"
-        Select once more on all samples, or keep the features that the rounds selected most often
-        (as many as they select on average, ties by mean rank over the rounds, then by index).
-        The consensus needs a selector that keeps columns of `X`. Its other steps, such as scaling,
-        are fitted on all samples.
+        "refit" selects once more on all samples. "consensus" keeps the features that the rounds
+        selected most often. It keeps as many as the rounds select on average, and breaks ties by
+        the mean rank over the rounds, then by index. It requires a selector that keeps columns of
+        `X`. Other steps of the selector, such as scaling, are fitted on all samples.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -131,21 +133,23 @@ class CV2FeatureSelectionPipeline(
     Attributes
     ----------
     cv2_error_ : float
-        Error rate over all held-out predictions of the rounds, which repeat `selector` and
-        `classifier` but no step in front of this estimator, not with ``cv=None``.
+        Error rate over all held-out predictions of the rounds. They repeat `selector` and
+        `classifier`, but no step before this estimator. It does not exist with ``cv=None``.
     fold_supports_ : bool ndarray of shape (n_rounds, n_features)
-        Features selected in each round, not with ``cv=None``, nor with extraction, which makes new
-        features and keeps no columns of `X`.
+        Features selected in each round. It does not exist with ``cv=None``, or with an extraction,
+        which makes new features and keeps no columns of `X`.
     selection_frequency_ : ndarray of shape (n_features,)
-        Fraction of the rounds that selected each feature, not with ``cv=None`` or extraction.
+        Fraction of the rounds that selected each feature. It does not exist with ``cv=None`` or an
+        extraction.
     stability_ : Estimate
-        Nogueira's measure over the rounds, not with ``cv=None`` or extraction.
+        Nogueira's measure over the rounds. It does not exist with ``cv=None`` or an extraction.
     support_ : bool ndarray of shape (n_features,)
-        Features of the final classifier, also `get_support`, not with extraction.
+        Features of the final classifier, as returned by `get_support`. It does not exist with an
+        extraction.
     selector_ : transformer
-        The selector fitted on all samples, only with ``final="refit"``.
+        The selector fitted on all samples. It exists only with ``final="refit"``.
     preprocessor_ : Pipeline
-        The steps of `selector` that do not select, fitted on all samples, only with
+        The steps of `selector` that do not select, fitted on all samples. It exists only with
         ``final="consensus"``.
     classifier_ : classifier
         The classifier fitted on the final features of all samples.
@@ -154,23 +158,23 @@ class CV2FeatureSelectionPipeline(
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, when `X` has string column names.
+        Names of the features, if `X` has string column names.
 
     See Also
     --------
-    selection_bias : CV1 against CV2 on the same folds.
+    selection_bias : Compares CV1 with CV2 on the same folds.
     selection_stability : Other measures of stability.
 
     Notes
     -----
     `cv2_error_` is the error of the *procedure*, including the selection. With
-    ``final="consensus"`` it is still the error of selecting features in one training part. The
-    consensus depends on all labels. To estimate its error, cross-validate this estimator as a
-    whole. The rounds do not repeat steps of a pipeline in front of this estimator. Put such steps
-    into `selector`.
+    ``final="consensus"``, it is still the error of a selection in one training part, because the
+    consensus depends on all labels. To estimate the error of the consensus, cross-validate this
+    estimator as a whole. The rounds do not repeat steps of a pipeline before this estimator, so
+    put such steps into `selector`.
 
     With metadata routing enabled, selector and classifier receive what they request, as the steps
-    of a pipeline do. The errors and the inner folds use `sample_weight` and `groups` by default.
+    of a pipeline do. By default, the errors and the inner folds use `sample_weight` and `groups`.
 
     References
     ----------
@@ -230,13 +234,13 @@ class CV2FeatureSelectionPipeline(
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. The classifier receives them, and so does the selector if its `fit`
-            accepts them (`SelectFromModel` and `RFE` do, `SelectKBest` does not). If it does not,
-            whole-number weights, such as the counts of a bootstrap sample, repeat the rows in each
+            accepts them. (`SelectFromModel` and `RFE` do, and `SelectKBest` does not.) If it does
+            not, integer weights, such as the counts of a bootstrap sample, repeat the rows in each
             fit, unless their mean exceeds 10. Errors are weighted means. Samples of weight 0 are
-            left out, of the selection too.
+            omitted everywhere, including the selection.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
-            groups, such as a search, receive them.
+            groups, such as a search, receive the groups.
         **params : dict
             Other arguments that the selector or the classifier requests. They require metadata
             routing.
@@ -418,7 +422,8 @@ class CV2FeatureSelectionPipeline(
         return None if self.cv is None else "cv2_error_"
 
     def __getattr__(self, name: str) -> Any:
-        """Raise with the reason why an attribute of the selection or the rounds is missing."""
+        """Raise an error with the reason why an attribute of selection or rounds is missing.
+        """
         if name not in OF_SELECTION and name not in OF_ROUNDS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self)
@@ -452,7 +457,7 @@ class CV2FeatureSelectionPipeline(
         return self.selector_.get_feature_names_out()
 
     def transform(self, X: Any, **params: Any) -> Any:
-        """Reduce X to the final features.
+        """Return the final features of X.
 
         Parameters
         ----------
@@ -474,14 +479,14 @@ class CV2FeatureSelectionPipeline(
         return self.selector_, self.classifier_
 
     def predict(self, X: Any, **params: Any) -> np.ndarray:
-        """Predict the class of each sample.
+        """Return the predicted class of each sample.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
         **params : dict
-            Arguments of the classifier, or those that the parts request, as in a pipeline.
+            Arguments of the classifier, or arguments that the parts request, as in a pipeline.
 
         Returns
         -------
@@ -499,7 +504,7 @@ class CV2FeatureSelectionPipeline(
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
         **params : dict
-            Arguments of the classifier, or those that the parts request, as in a pipeline.
+            Arguments of the classifier, or arguments that the parts request, as in a pipeline.
 
         Returns
         -------
@@ -517,7 +522,7 @@ class CV2FeatureSelectionPipeline(
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
         **params : dict
-            Arguments of the classifier, or those that the parts request, as in a pipeline.
+            Arguments of the classifier, or arguments that the parts request, as in a pipeline.
 
         Returns
         -------
@@ -535,7 +540,7 @@ class CV2FeatureSelectionPipeline(
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples.
         **params : dict
-            Arguments of the classifier, or those that the parts request, as in a pipeline.
+            Arguments of the classifier, or arguments that the parts request, as in a pipeline.
 
         Returns
         -------
@@ -545,12 +550,12 @@ class CV2FeatureSelectionPipeline(
         return self._respond("predict_log_proba", X, params)
 
     def set_params(self, **params: Any) -> CV2FeatureSelectionPipeline:
-        """Set parameters of this estimator and of its parts, the default ones included.
+        """Set parameters of this estimator and of its parts, including the default parts.
 
         Parameters
         ----------
         **params : dict
-            Parameters by name, such as `cv`, ``selector__k`` or ``classifier__C``.
+            Parameters with their names, such as `cv`, ``selector__k`` or ``classifier__C``.
 
         Returns
         -------
@@ -569,7 +574,7 @@ class CV2FeatureSelectionPipeline(
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the requests of the parts, and the own ones of weights and groups.
+        """Return the requests of the parts, and those of this estimator for weights and groups.
 
         Returns
         -------
@@ -593,7 +598,7 @@ class CV2FeatureSelectionPipeline(
 def support_refit(
     pipeline: CV2FeatureSelectionPipeline, X: Any, target: Target, transformers: tuple
 ) -> Solver | str:
-    """Return the solver of selector and classifier, which make all predictions after a refit.
+    """Return the solver of the selector and classifier that make all predictions after a refit.
 
     The inner rounds do not change the final selector and classifier.
     """
@@ -605,7 +610,8 @@ def support_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise if its own error, which ignores the selection, is accessed."""
+    """Make a classifier raise an error if its own error, which ignores the selection, is accessed.
+    """
     final = last_step(getattr(classifier, "best_estimator_", classifier))
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
@@ -616,7 +622,7 @@ def withhold_estimates(classifier: Any) -> None:
 
 
 def check_selector(selector: Any, n_features: int) -> None:
-    """Raise unless `selector` transforms, with `k` at most the number of features."""
+    """Raise an error unless `selector` transforms, with `k` at most the number of features."""
     _checks.check_methods("selector", selector, "fit", "transform")
     k = getattr(selector, "k", None)
     if isinstance(k, Integral) and int(k) > n_features:
@@ -629,13 +635,13 @@ def read_round(model: Any, X: Any, y: Any) -> SelectedColumns | None:
 
 
 def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the mask of the features selected most often, as many as the rounds on average.
+    """Return the mask of the most often selected features, as many as the rounds on average.
 
     Parameters
     ----------
     supports : bool ndarray of shape (n_rounds, n_features)
     ranks : ndarray of shape (n_rounds, n_features)
-        Rank of each feature in each round, 1 is best. Ranks break ties of the frequency.
+        Rank of each feature in each round, where 1 is best. Ranks break ties of the frequency.
     """
     times = supports.sum(axis=0)
     order = np.lexsort((ranks.mean(axis=0), -times))  # remaining ties are broken by position
@@ -665,14 +671,14 @@ def selection_bias(
 ) -> Estimate:
     r"""Measure the bias of selecting or extracting features outside the cross-validation.
 
-    CV1 selects on all samples and cross-validates only the classifier. CV2 repeats the selection in
-    every training part. With :math:`e^1_{ir}` and :math:`e^2_{ir}` the 0-1 losses of sample `i` in
-    repeat `r`, on the same folds,
+    CV1 selects on all samples and cross-validates only the classifier. CV2 repeats the selection
+    in every training part. Let :math:`e^1_{ir}` and :math:`e^2_{ir}` be the 0-1 losses of sample
+    `i` in repeat `r`, on the same folds. Then
 
     .. math:: bias = \frac1n \sum_i d_i , \qquad
         d_i = \operatorname{mean}_r (e^2_{ir} - e^1_{ir}) .
 
-    It lies in [-1, 1]. 0 means no bias, and CV1 is optimistic above 0.
+    The bias lies in [-1, 1]. 0 means no bias. If it is above 0, CV1 is optimistic.
 
     Parameters
     ----------
@@ -689,7 +695,7 @@ def selection_bias(
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
         by class, and groups are kept together.
     n_repeats : int, default=1
-        Number of repeats with newly shuffled folds. `cv` must be a number if it exceeds 1.
+        Number of repeats with newly shuffled folds. If it exceeds 1, `cv` must be an integer.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split.
     params : dict, default=None
@@ -709,22 +715,22 @@ def selection_bias(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit in a fold raises, raise the error, or omit the fold from both errors, with a
-        warning and the number of failed folds.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fold from both
+        errors, counts it and warns.
 
     Returns
     -------
     Estimate
-        `value` is the bias, with its interval. `replicates` contains the bias of each repeat.
-        In its `extra`, `cv1_error` and `cv2_error` are the error rates with the features selected
-        once on all samples and in every training part, `cv1_errors` and `cv2_errors` have the
-        values of each repeat, and `n_failed` is the number of folds with a failed fit.
+        `value` is the bias, with its interval. `replicates` contains the bias of each repeat. In
+        `extra`, `cv1_error` and `cv2_error` are the error rates with the features selected once on
+        all samples and in every training part. `cv1_errors` and `cv2_errors` contain the values of
+        each repeat, and `n_failed` is the number of folds with a failed fit.
 
     Raises
     ------
     ValueError
-        If the selector requires more features than there are or selects none, `y` has one class,
-        `cv` has a single fold, or `n_repeats` exceeds 1 and `cv` is not a number.
+        If the selector requires more features than there are or selects none, `y` has only one
+        class, `cv` has a single fold, or `n_repeats` exceeds 1 and `cv` is not an integer.
 
     Warns
     -----
@@ -733,9 +739,9 @@ def selection_bias(
 
     Notes
     -----
-    The interval is the corrected resampled t [2]_ over the folds of all repeats, with the variance
-    of the `J` fold differences times ``1/J + n_test/n_train``. The spread over repeats would
-    give too short an interval, because it only measures the effect of shuffling.
+    The interval is the corrected resampled t [2]_ over the folds of all repeats. Its variance is
+    the variance of the `J` fold differences times ``1/J + n_test/n_train``. An interval from the
+    variation over repeats would be too short, because this measures only the effect of shuffling.
 
     References
     ----------
@@ -928,8 +934,8 @@ def selection_stability(
 ) -> Estimate:
     r"""Measure the stability of a feature selection over resampled training sets.
 
-    With :math:`h_j` the fraction of the `R` rounds that selected feature `j` of `p`,
-    :math:`S_r` the features of round `r`, and :math:`\bar k` the mean number selected,
+    Let :math:`h_j` be the fraction of the `R` rounds that selected feature `j` of `p`, :math:`S_r`
+    the features of round `r`, and :math:`\bar k` the mean number of selected features. Then
 
     .. math::
 
@@ -939,27 +945,29 @@ def selection_stability(
             \frac{|S_r \cap S_s| - k^2/p}{k - k^2/p}, \\
         \Phi_{Jaccard} &= \operatorname*{mean}_{r<s} \frac{|S_r \cap S_s|}{|S_r \cup S_s|} .
 
-    All are at most 1, which means that all rounds select the same features. The first two are at
-    least :math:`-1/(R-1)`, and their expectation is 0 for features drawn at random. Jaccard lies in
-    [0, 1] and is *not* corrected for chance. It increases with :math:`\bar k / p`.
+    All measures are at most 1, which means that all rounds select the same features. The first two
+    are at least :math:`-1/(R-1)`, and their expectation is 0 for features drawn at random.
+    Jaccard's measure lies in [0, 1] and is *not* corrected for chance. It increases with
+    :math:`\bar k / p`.
 
     Parameters
     ----------
     supports : bool array-like of shape (n_rounds, n_features)
         Row `r` marks the features of round `r`, as returned by `get_support`.
     method : {"nogueira", "kuncheva", "jaccard"}, default="nogueira"
-        The measure. Kuncheva's requires the same number of features in every round.
+        Name of the measure. "kuncheva" requires the same number of features in every round.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
 
     Returns
     -------
     Estimate
-        ``extra.frequency`` is the fraction of the rounds that selected each feature, and
-        `n_rounds`, `n_features`, `selected_ever` and `selected_always` count. The value and its
-        interval are nan, and an `UndefinedMetricWarning` is emitted, if the measure is 0/0: a
-        single round, nothing or everything selected (Nogueira, Kuncheva), or a pair of empty rounds
-        (Jaccard).
+        The measure as `value`, with its interval. In `extra`, `frequency` is the fraction of the
+        rounds that selected each feature, `n_rounds` and `n_features` are numbers of rounds and
+        features, and `selected_ever` and `selected_always` are numbers of features selected in any
+        and in all rounds. The value and its interval are nan, with an `UndefinedMetricWarning`, if
+        the measure is 0/0. This happens for a single round, if no feature or every feature is
+        selected (Nogueira, Kuncheva), or for a pair of empty rounds (Jaccard).
 
     Raises
     ------
@@ -969,13 +977,14 @@ def selection_stability(
 
     Notes
     -----
-    If all rounds select the same number of features, the first two measures and their intervals are
-    equal, since :math:`\sum_j R h_j^2 = k + (R-1)\, \mathrm{mean}_{r<s} |S_r \cap S_s|`.
+    If all rounds select the same number of features, the first two measures and their intervals
+    are equal, because :math:`\sum_j R h_j^2 = k + (R-1)\, \mathrm{mean}_{r<s} |S_r \cap S_s|`.
 
-    The interval is normal, by Theorem 7 and Corollary 9 of [1]_ for Nogueira's measure, Hoeffding's
-    projection of a U-statistic of order two for Jaccard. It is asymptotic in the number of rounds
-    and is nan for two rounds of equal size and for equal rounds. It assumes independent rounds. The
-    folds of one cross-validation are dependent, bootstrap rounds less so.
+    The interval is normal. It is based on Theorem 7 and Corollary 9 of [1]_ for Nogueira's
+    measure, and on Hoeffding's projection of a U-statistic of order two for Jaccard's. It is
+    asymptotic in the number of rounds, and nan for two rounds of equal size and for equal rounds.
+    It assumes independent rounds. The folds of one cross-validation are dependent, and bootstrap
+    rounds are less so.
 
     References
     ----------
@@ -1090,15 +1099,15 @@ class SelectedColumns(NamedTuple):
 class ClassScores(TransformerMixin, BaseEstimator):
     """Transformer that regresses on class indicators, which gives PLS for classification.
 
-    The scores of `PLSRegression` depend on a numeric target, and its `fit_transform` returns a
-    pair, so that it cannot be a step of a pipeline.
+    The scores of `PLSRegression` depend on a numeric target. Its `fit_transform` returns a pair,
+    so it cannot be a step of a pipeline.
     """
 
     def __init__(self, transformer: Any) -> None:
         self.transformer = transformer
 
     def fit(self, X: Any, y: Any) -> ClassScores:
-        """Fit the transformer to one indicator column per class, a single one for two classes."""
+        """Fit the transformer to one indicator column per class, or one column for two classes."""
         self.transformer_ = clone(self.transformer).fit(X, LabelBinarizer().fit_transform(y))
         return self
 
@@ -1144,7 +1153,7 @@ def list_steps(selector: Any) -> Iterator[Any]:
 
 
 def check_selects(selector: Any) -> None:
-    """Raise if a step of a fitted selector selects no feature."""
+    """Raise an error if a step of a fitted selector selects no feature."""
     for step in list_steps(selector):
         if hasattr(step, "get_support") and not np.any(support := step.get_support()):
             raise ValueError(
@@ -1185,10 +1194,10 @@ def step_support(step: Any, n_features: int) -> np.ndarray | None:
 
 
 def feature_ranks(selector: Any) -> np.ndarray | None:
-    """Return the rank of each feature, 1 is best, or None if a fitted selector has no ranking.
+    """Return the rank of each feature, where 1 is best, or None if a selector has no ranking.
 
-    Taken from `ranking_` (recursive elimination) or `scores_` (univariate selection). An undefined
-    score ranks last.
+    Ranks come from `ranking_` (recursive elimination) or `scores_` (univariate selection). An
+    undefined score ranks last.
     """
     if hasattr(selector, "ranking_"):
         return np.asarray(selector.ranking_, dtype=float)

@@ -85,9 +85,9 @@ class SelectionBiasDisplay(ResultDisplay):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SelectionFrequencyDisplay(Display):
-    """Bar chart of the features selected most often, and their selection frequencies.
+    """Bar chart of the most often selected features with their selection frequencies.
 
-    It is recommended to use `from_result` to create a display.
+    Use `from_result` to create a display.
 
     Parameters
     ----------
@@ -103,9 +103,10 @@ class SelectionFrequencyDisplay(Display):
     ax_, figure_ : matplotlib Axes and Figure
         Axes of the last call of `plot`.
     bars_ : matplotlib BarContainer
-        The bars, most often selected first.
+        The bars, with the most often selected feature first.
     top_ : ndarray of int
-        Positions of the features that were drawn, in that order, ties by position.
+        Indices of the features that were drawn, in the order of the bars. Ties are in order of
+        index.
 
     See Also
     --------
@@ -142,12 +143,12 @@ class SelectionFrequencyDisplay(Display):
             A fitted pipeline, the result of `selection_stability`, or the supports of shape
             (n_rounds, n_features).
         feature_names : sequence of str of length n_features, default=None
-            Names of the features. If None, they are the ``feature_names_in_`` of a fitted pipeline,
-            or otherwise ``x0``, ``x1`` and so on.
+            Names of the features. None means the ``feature_names_in_`` of a fitted pipeline, or
+            otherwise ``x0``, ``x1`` and so on.
         n_top : int, default=20
             Maximum number of features. Features that were never selected are not drawn.
         ax : matplotlib Axes, default=None
-            Where to draw. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------

@@ -1,9 +1,12 @@
 """Calibration of predicted probabilities, curves, errors, decompositions and external validation.
 
-The module contains, in this order, the validation of binary events and their bins, the calibration
-curve, the expected calibration error, the decomposition of a proper score into miscalibration,
-discrimination and uncertainty, and the measures of an external validation with the logistic
-recalibration and the smooth calibration curve behind them.
+In this order, the module contains:
+
+- the validation and the bins of binary events
+- the calibration curve and the expected calibration error
+- the decomposition of a proper score into miscalibration, discrimination and uncertainty
+- the measures of an external validation, with the logistic recalibration and the smooth
+  calibration curve from which they are computed
 """
 
 from __future__ import annotations
@@ -56,9 +59,9 @@ def check_events(
     sample_weight: ArrayLike | None,
     groups: Any = None,
 ) -> tuple[CurveSample, object]:
-    """Return events with probabilities, and the positive class, None for top-label events.
+    """Return events with probabilities, and the positive class, or None for top-label events.
 
-    Samples of weight 0 are left out.
+    Samples of weight 0 are omitted.
     """
     # one column for each class, or the column of one class
     proba = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
@@ -107,10 +110,10 @@ def _check_columns(
 
 
 def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -> Floats:
-    """Return sizes of the bins that make normal intervals account for groups.
+    """Return bin sizes with which normal intervals account for groups.
 
-    It is the effective size, divided by the square of the ratio of Student's t quantile to the
-    normal one. A bin with one group counts as one sample.
+    A bin size is the effective sample size divided by the square of the ratio of Student's t
+    quantile to the normal quantile. A bin with one group counts as one sample.
     """
     size = bins.effective.copy()
     if events.group is None:
@@ -156,7 +159,7 @@ class Binned(NamedTuple):
     counts : int ndarray of shape (n_bins,)
         Number of samples.
     share : ndarray of shape (n_bins,)
-        Share of the total weight.
+        Fraction of the total weight.
     effective : ndarray of shape (n_bins,)
         Effective sample size, (sum w)^2 / sum w^2.
     predicted, observed : ndarray of shape (n_bins,)
@@ -219,13 +222,13 @@ def reliability_curve(
 ) -> Curve:
     r"""Return observed event fractions in bins of the predicted probability, with intervals.
 
-    In bin `b`, with sample weights `w`,
+    The bins are `b` and the sample weights `w`. Then
 
     .. math:: \bar p_b = \frac{\sum_{i \in b} w_i p_i}{\sum_{i \in b} w_i}, \qquad
               \bar y_b = \frac{\sum_{i \in b} w_i y_i}{\sum_{i \in b} w_i},
 
-    where :math:`y_i` is 1 if the event happened. A model is calibrated if events happen as often as
-    predicted. Then the expected value of :math:`\bar y_b` is :math:`\bar p_b`.
+    where :math:`y_i` is 1 if the event happened. A model is calibrated if events happen as often
+    as predicted, that is, if the expected value of :math:`\bar y_b` is :math:`\bar p_b`.
 
     Parameters
     ----------
@@ -236,16 +239,17 @@ def reliability_curve(
     n_bins : int, default=10
         Number of bins. Empty bins are omitted.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins with equal numbers of samples, or of equal width. A quantile is the smallest
-        probability with at least the required fraction of the weight at or below it, so that whole
-        weights are repetitions. :func:`sklearn.calibration.calibration_curve` interpolates instead,
-        which may move a sample if the bins cannot have equal numbers.
+        "quantile" forms bins with equal numbers of samples, "uniform" bins of equal width. A
+        quantile is the smallest probability with at least the required fraction of the weight at
+        or below it. Integer weights are therefore equivalent to repeated samples. In contrast,
+        :func:`sklearn.calibration.calibration_curve` interpolates, which can move a sample to
+        another bin if equal numbers are impossible.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, in each bin separately.
     pos_label : int, float, bool or str, default=None
         The positive class. If `y_proba` has one column, None means 1 if `y_true` takes values in
-        {0, 1} or {-1, 1}. If it has several, None defines the event as a correct top label. The
-        label is correct if the class with the largest probability is the true class.
+        {0, 1} or {-1, 1}. If `y_proba` has several columns and `pos_label` is None, the event is
+        that the class with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `y_proba`. None means the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -259,13 +263,13 @@ def reliability_curve(
     Returns
     -------
     curve : Curve
-        Curve with the mean predicted probability `x` and the observed fraction `y` of each
-        non-empty bin, and its limits `low` and `high`. `columns` contain the bin edges ``above``
-        and ``up_to``, the number of samples ``count``, the band for the observed fraction of a
-        calibrated model, ``calibrated_low`` to ``calibrated_high``, and whether the fraction lies
-        ``inside`` it. Its `extra` has the `strategy`, `pos_label` (None for top-label events),
-        the event probabilities `y_proba` and their `sample_weight`, divided by the largest and
-        without samples of weight 0.
+        Curve with the mean predicted probability `x`, the observed fraction `y` and its limits
+        `low` and `high`, for each non-empty bin. `columns` contains the bin edges ``above`` and
+        ``up_to`` and the number of samples ``count``. It also contains the band for the observed
+        fraction of a calibrated model, ``calibrated_low`` to ``calibrated_high``, and whether the
+        observed fraction lies ``inside`` this band. `extra` has the `strategy`, `pos_label` (None
+        for top-label events), the event probabilities `y_proba` and their `sample_weight`. These
+        weights are divided by the largest one, and samples of weight 0 are omitted.
 
     Raises
     ------
@@ -280,7 +284,7 @@ def reliability_curve(
     Notes
     -----
     *The interval* of Clopper and Pearson is for the mean true probability of the samples in the
-    bin. Wilson's interval would cover less than its level in bins of few samples.
+    bin. Wilson's interval would have less than nominal coverage in bins of few samples.
     :doc:`/validation` has the coverage of both.
 
     *The band* covers the observed fraction of a calibrated model with probability at least
@@ -359,11 +363,12 @@ def expected_calibration_error(
 ) -> Estimate:
     r"""Return the mean distance between predicted probability and observed fraction over bins.
 
-    With the bins of `reliability_curve`, where bin `b` has a share :math:`s_b` of the weight,
+    The bins are those of `reliability_curve`. If :math:`s_b` is the fraction of the weight in bin
+    `b`,
 
     .. math:: ECE = \sum_b s_b\, |\bar y_b - \bar p_b| .
 
-    The result lies in [0, 1]. The best value is 0. It estimates the same quantity for the true
+    The result lies in [0, 1]. The best value is 0. The error estimates the distance of the true
     probabilities, :math:`\theta = \sum_b s_b |\bar\pi_b - \bar p_b|`. It is biased upward, because
     random variation produces distances even for a calibrated model. `by_chance` is the expected
     error of a calibrated model.
@@ -377,28 +382,29 @@ def expected_calibration_error(
     n_bins : int, default=10
         Number of bins.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins with equal numbers of samples, or of equal width.
+        "quantile" forms bins with equal numbers of samples, "uniform" bins of equal width.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     pos_label : int, float, bool or str, default=None
         The positive class. If `y_proba` has one column, None means 1 if `y_true` takes values in
-        {0, 1} or {-1, 1}. If it has several, None defines the event as a correct top label. The
-        label is correct if the class with the largest probability is the true class.
+        {0, 1} or {-1, 1}. If `y_proba` has several columns and `pos_label` is None, the event is
+        that the class with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `y_proba`. None means the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. Only their ratios matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
         Group of each sample, such as the patient. Several columns are nested or crossed groups. See
-        :doc:`/user_guide/dependence`. Each bin has its effective sample size.
+        :doc:`/user_guide/dependence`. The interval uses the effective sample size of each bin.
 
     Returns
     -------
     Estimate
-        Estimate with the error as `value` and the `interval` of the true distance. The standard
-        error is nan. `details` contain the bias-corrected distance ``corrected`` (0 if the error is
-        smaller than expected by chance), the expected error of a calibrated model ``by_chance``,
-        the number of non-empty bins ``n_bins``, and ``pos_label``.
+        Estimate with the error as `value` and the `interval` for the true distance :math:`\theta`.
+        The standard error is nan. `details` contains the bias-corrected distance ``corrected``,
+        which is 0 if the error is smaller than expected by chance, and ``by_chance``, the expected
+        error of a calibrated model. It also contains ``n_bins``, the number of non-empty bins, and
+        ``pos_label``.
 
     Raises
     ------
@@ -411,18 +417,19 @@ def expected_calibration_error(
 
     Notes
     -----
-    *Bias.* In a bin of :math:`n_b` samples the fraction is :math:`X_b / n_b` with a binomial
-    :math:`X_b`, so the expected error can be computed from the true distances. `corrected` is the
-    mean true distance whose expected error equals the observed error. It may still be inaccurate.
-    If most of the error is due to chance it is too small, and for a calibrated model it is not 0 in
-    every data set.
+    *Bias.* In a bin of :math:`n_b` samples the observed fraction is :math:`X_b / n_b` with a
+    binomial :math:`X_b`, so the expected error can be computed from the true distances.
+    `corrected` is the mean true distance for which the expected error equals the observed error.
+    It may still be inaccurate. It is too small if most of the error is due to chance. For a
+    calibrated model, it is above 0 in some data sets.
 
-    *Interval.* The limits are the largest and the smallest mean true distance for which the
-    observed error deviates from its expected value by at most the normal quantile times the
-    standard deviation. The upper limit distributes the distance over the bins such that chance adds
-    least, and treats errors below `by_chance` as equal to it. The lower limit distributes it as
-    observed. The interval is for :math:`\theta` of the drawn samples. :doc:`/validation` has its
-    coverage. With unequal weights, the effective size of a bin is :math:`(\sum w)^2 / \sum w^2`.
+    *Interval.* The limits are the largest and the smallest mean true distance that fit the
+    observed error. A distance fits if the observed error deviates from its expected value by at
+    most the normal quantile times the standard deviation. For the upper limit, the distance is
+    distributed over the bins such that chance adds least, and errors below `by_chance` are
+    replaced by it. For the lower limit, the distance is distributed as observed. The interval is
+    for :math:`\theta` of the drawn samples. :doc:`/validation` has its coverage. With unequal
+    weights, the effective size of a bin is :math:`(\sum w)^2 / \sum w^2`.
 
     References
     ----------
@@ -489,15 +496,15 @@ def score_decomposition(
 ) -> Results:
     r"""Split the Brier score or log loss into miscalibration, discrimination and uncertainty.
 
-    Let :math:`\bar S(q)` be the mean score of probabilities `q`, :math:`c` the recalibrated
+    Let :math:`\bar S(q)` be the mean score of probabilities `q`. Let :math:`c` be the recalibrated
     probabilities, :math:`g` the predicted probabilities averaged in each bin, and :math:`\bar y`
-    the frequency of the event. Then
+    the event frequency. Then
 
     .. math:: \bar S(p) = [\bar S(g) - \bar S(c)] - [\bar S(\bar y) - \bar S(c)]
               + \bar S(\bar y) + [\bar S(p) - \bar S(g)] .
 
-    The terms are the miscalibration, the discrimination, the uncertainty, and the variation within
-    bins.
+    The four terms are the miscalibration, the discrimination, the uncertainty, and the variation
+    within bins.
 
     Parameters
     ----------
@@ -506,20 +513,21 @@ def score_decomposition(
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
         Predicted probabilities of the positive class, or of each class.
     loss : {"brier", "log_loss"}, default="brier"
-        The score, that is, :math:`(p - y)^2`, or :math:`-\log` of the probability of the observed
-        outcome, with probabilities clipped to a distance of 2.2e-16 from 0 and 1, as in
-        scikit-learn.
+        The score. It is :math:`(p - y)^2`, or :math:`-\log` of the probability of the observed
+        outcome. As in scikit-learn, the log loss clips probabilities to a distance of 2.2e-16 from
+        0 and 1.
     method : {"corp", "murphy"}, default="corp"
-        "corp" recalibrates by isotonic regression [1]_, without bins (:math:`g = p`), and "murphy"
-        by the observed fraction of each bin [2]_.
+        "corp" recalibrates by isotonic regression [1]_, without bins (:math:`g = p`). "murphy"
+        recalibrates by the observed fraction of each bin [2]_.
     n_bins : int, default=10
         Number of bins for "murphy".
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins for "murphy", with equal numbers of samples or of equal width.
+        Bins for "murphy". "quantile" forms bins with equal numbers of samples, "uniform" bins of
+        equal width.
     pos_label : int, float, bool or str, default=None
         The positive class. If `y_proba` has one column, None means 1 if `y_true` takes values in
-        {0, 1} or {-1, 1}. If it has several, None defines the event as a correct top label. The
-        label is correct if the class with the largest probability is the true class.
+        {0, 1} or {-1, 1}. If `y_proba` has several columns and `pos_label` is None, the event is
+        that the class with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `y_proba`. None means the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -548,12 +556,12 @@ def score_decomposition(
     -----
     The components of "corp" are never negative and do not depend on bins. Both methods recalibrate
     and evaluate on the same samples, so miscalibration and discrimination are biased upward by the
-    same amount. The bias grows as the sample shrinks, and even a calibrated model has a
+    same amount. This bias is larger in smaller samples. Even a calibrated model has a
     miscalibration above 0.
 
-    For the Brier score, `within_bins` is the within-bin variance minus the within-bin covariance of
-    Stephenson, Coelho and Jolliffe [3]_. Without it, Murphy's three terms do not add up if a bin
-    contains different probabilities.
+    For the Brier score, `within_bins` is the within-bin variance minus the within-bin covariance
+    of Stephenson, Coelho and Jolliffe [3]_. It is needed because Murphy's three terms do not add
+    up if a bin contains different probabilities.
 
     References
     ----------
@@ -621,7 +629,7 @@ MIN_EVENTS = 30
 KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
 """Quantiles of the log-odds at which a spline has its knots, by their number."""
 SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
-"""Quantile of the distances from the smooth curve for each measure. None is the mean."""
+"""Quantile of the distances from the smooth curve for each measure. None means the mean."""
 
 
 @validate_params(CONSTRAINTS)
@@ -637,15 +645,15 @@ def calibration_measures(
 ) -> Results:
     r"""Return the calibration measures of an external validation, with confidence intervals.
 
-    With :math:`l_i` the log-odds of the probability :math:`p_i`:
+    The measures below use the log-odds :math:`l_i` of the probability :math:`p_i`:
 
-    - ``observed_expected`` is :math:`\sum y_i / \sum p_i`. The best value is 1.
     - ``in_the_large`` is the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`. The best
+      value is 0. If it is above 0, events happen more often than predicted.
       value is 0. Above 0, events happen more often than predicted.
     - ``intercept`` and ``slope`` are a and b of :math:`logit\, P(y_i = 1) = a + b\, l_i`. The best
-      values are 0 and 1. A slope below 1 means that probabilities are too extreme.
-    - ``ici``, ``e50``, ``e90`` are the mean, the median and the 90 % quantile of the distance
-      :math:`|p_i - \hat c(p_i)|` from a smooth calibration curve; 0 is best.
+      values are 0 and 1. If the slope is below 1, the probabilities are too extreme.
+    - ``ici``, ``e50`` and ``e90`` are the mean, the median and the 90 % quantile of the distance
+      :math:`|p_i - \hat c(p_i)|` from a smooth calibration curve. The best value is 0.
     - ``scaled_brier`` is :math:`1 - \sum (y_i - p_i)^2 / \sum (y_i - \bar y)^2`. The best value is
       1, and always predicting the event rate gives 0.
 
@@ -658,20 +666,20 @@ def calibration_measures(
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are not numbers of repeated observations.
+        Sample weights. They are not treated as numbers of repeated observations.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. The variance is computed between groups, with
         Student's t quantile.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. They give the intervals
-        of ``ici``, ``e50`` and ``e90``.
+        Seed of the random draws. An int gives the same result in each call. Only the intervals of
+        ``ici``, ``e50`` and ``e90`` depend on them.
 
     Returns
     -------
     dict of str to Estimate
-        Measures by the names above.
+        The measures, with the names above as keys.
 
     Raises
     ------
@@ -684,7 +692,7 @@ def calibration_measures(
     UserWarning
         If a probability is closer than 1e-8 to 0 or 1. It is clipped to this distance.
     UndefinedMetricWarning
-        If the probabilities separate the classes, so that the slope is undefined.
+        If the probabilities separate the classes, because the slope is then undefined.
 
     See Also
     --------
@@ -692,19 +700,19 @@ def calibration_measures(
 
     Notes
     -----
-    Variances are robust, clustered by `groups` if passed. Their ratio to the model-based variance
-    scales an interval that respects the range of the measure, that is, Rao's score interval for
-    ``observed_expected`` and ``in_the_large``, and the profile-likelihood interval for intercept
-    and slope (with groups, Student's t interval).
+    Variances are robust, and clustered by `groups` if passed. Each interval respects the range of
+    its measure. It is Rao's score interval for ``observed_expected`` and ``in_the_large``, and the
+    profile-likelihood interval for intercept and slope (with groups, Student's t interval). Its
+    width is scaled by the ratio of the robust variance to the model-based variance.
 
-    The smooth curve of ``ici``, ``e50`` and ``e90`` is logistic regression on a restricted cubic
-    spline of the log-odds with 4 knots, or 3 if a class has fewer than 30 samples [1]_ [2]_. Random
-    variation produces distances even for calibrated probabilities. ``details["by_chance"]`` is the
-    median distance in that case, and the interval inverts a test. ``details["curve"]`` is the curve
-    with a pointwise interval.
+    The smooth curve for ``ici``, ``e50`` and ``e90`` is a logistic regression on a restricted
+    cubic spline of the log-odds. It has 4 knots, or 3 if a class has fewer than 30 samples [1]_
+    [2]_. Random variation produces distances even for calibrated probabilities.
+    ``details["by_chance"]`` is the median distance in that case. The interval is the inversion of
+    a test. ``details["curve"]`` is the curve with a pointwise interval.
 
-    :doc:`/user_guide/formulas` has the details and :doc:`/validation` the measured coverage, which
-    is too low with five events or fewer.
+    :doc:`/user_guide/formulas` has the details. :doc:`/validation` has the measured coverage,
+    which is below nominal with five events or fewer.
 
     References
     ----------
@@ -805,7 +813,7 @@ def _find_odds(p: Floats) -> Floats:
 
 
 def find_recalibration(y: NDArray[np.bool_], p: Floats, weight: Floats) -> Floats:
-    """Return intercept and slope of the events' log-odds on those predicted, nan if undefined."""
+    """Return intercept and slope of the event log-odds on the predicted ones, nan if undefined."""
     events, others = weight * y, weight * ~y
     masses = Masses(_find_odds(p), events, others, (events**2, others**2))
     optimum = maximize(masses, make_line, np.zeros(2), [0, 1])
@@ -888,8 +896,8 @@ def _find_quantile(spread: Spread, confidence_level: float) -> float:
 class Logit(NamedTuple):
     """Logistic regression, with coefficients and their model-based covariance.
 
-    `squares` is the sum of squared score vectors. `model` and `squares` refer to the coefficients
-    `free`. `masses` are the log-odds of the fit.
+    `squares` is the sum of squared score vectors. `model` and `squares` cover only the
+    coefficients `free`. `masses` contains the log-odds of the fit.
     """
 
     coefficients: Floats
@@ -1124,7 +1132,7 @@ def _measure_distances(
 
 
 class Ray(NamedTuple):
-    """Family of curves on the line from the calibrated (0) through the fitted curve (1).
+    """Family of curves from the calibrated curve (0) to the fitted curve (1) and beyond.
 
     Attributes
     ----------

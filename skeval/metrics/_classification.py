@@ -1,8 +1,8 @@
 """Error rate, predictive values, F of class-averaged precision and recall, and costs of errors.
 
-All metrics are computed from the true positives, false positives and false negatives of each class,
-or from the confusion matrix. Predictions are labels or an indicator matrix. The argument
-constraints of all metrics come first.
+All metrics are computed from the confusion matrix, or from the true positives, false positives and
+false negatives of each class. Predictions are labels or an indicator matrix. The constraints on
+arguments, shared by all metrics, come first.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def error_rate(
     Returns
     -------
     error : float
-        A fraction.
+        Fraction of misclassified samples.
 
     Raises
     ------
@@ -70,9 +70,9 @@ def error_rate(
 
     Notes
     -----
-    In a test set drawn at random, the number of errors is binomial, and ``k / n`` with `k` errors
-    among `n` samples is the maximum-likelihood estimate of the error, without bias.
-    `skeval.model_selection.holdout_error` adds its interval.
+    In a random test set, the number of errors is binomial. With `k` errors among `n` samples, ``k
+    / n`` is the maximum-likelihood estimate of the error rate and is unbiased.
+    `skeval.model_selection.holdout_error` also returns a confidence interval.
 
     Examples
     --------
@@ -107,8 +107,8 @@ def sensitivity_score(
 
     .. math:: TP / (TP + FN)
 
-    The result lies in [0, 1]. The best value is 1. Also known as the recall of the positive class
-    or the true-positive rate.
+    The result lies in [0, 1]. The best value is 1. The metric is also known as the recall of the
+    positive class or the true-positive rate.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def sensitivity_score(
     Returns
     -------
     sensitivity : float
-        A fraction, or nan, with a warning, if no sample is positive.
+        Fraction of the positive samples. It is nan, with a warning, if no sample is positive.
 
     Raises
     ------
@@ -152,8 +152,8 @@ def specificity_score(
 
     .. math:: TN / (TN + FP)
 
-    The result lies in [0, 1]. The best value is 1. It is the recall of the negative class, that is,
-    1 minus the false-positive rate.
+    The result lies in [0, 1]. The best value is 1. The metric is the recall of the negative class,
+    that is, 1 minus the false-positive rate.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def specificity_score(
     Returns
     -------
     specificity : float
-        A fraction, or nan, with a warning, if no sample is negative.
+        Fraction of the negative samples. It is nan, with a warning, if no sample is negative.
 
     Raises
     ------
@@ -198,7 +198,7 @@ def ppv_score(
     .. math:: TP / (TP + FP)
 
     The positive predictive value lies in [0, 1]. The best value is 1. It is the precision of the
-    positive class and depends on the prevalence of that class.
+    positive class. It depends on the prevalence of that class.
 
     Parameters
     ----------
@@ -214,7 +214,8 @@ def ppv_score(
     Returns
     -------
     ppv : float
-        A fraction, or nan, with a warning, if no sample is predicted as positive.
+        Fraction of the samples predicted as positive. It is nan, with a warning, if there are
+        none.
 
     Raises
     ------
@@ -243,7 +244,7 @@ def npv_score(
     .. math:: TN / (TN + FN)
 
     The negative predictive value lies in [0, 1]. The best value is 1. It is the precision of the
-    negative class and depends on the prevalence of that class.
+    negative class. It depends on the prevalence of that class.
 
     Parameters
     ----------
@@ -259,7 +260,8 @@ def npv_score(
     Returns
     -------
     npv : float
-        A fraction, or nan, with a warning, if no sample is predicted as negative.
+        Fraction of the samples predicted as negative. It is nan, with a warning, if there are
+        none.
 
     Raises
     ------
@@ -312,9 +314,10 @@ def averaged_precision_recall_fscore(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> tuple[float, float, float]:
-    r"""Return class-averaged precision and recall, and the F of these two averages.
+    r"""Return class-averaged precision and recall, and the F-score of these two averages.
 
-    With :math:`P_c`, :math:`R_c` the precision and recall of class `c` and weights that sum to 1,
+    With :math:`P_c` and :math:`R_c` the precision and recall of class `c`, and :math:`w_c` class
+    weights that sum to 1,
 
     .. math:: P = \sum_c w_c P_c, \quad R = \sum_c w_c R_c, \quad
               F_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R}.
@@ -328,7 +331,7 @@ def averaged_precision_recall_fscore(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision. 0 gives P, infinity gives R.
+        Weight of recall relative to precision. F is P if `beta` is 0, and R if `beta` is infinite.
     average : {"macro", "micro", "log_inverse"}, array-like or dict, default="macro"
         "macro" weights classes equally. "micro" first pools the true positives, false positives and
         false negatives over classes. "log_inverse" weights a class of `n_c` samples by `1 /
@@ -340,25 +343,26 @@ def averaged_precision_recall_fscore(
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        Precision of a class that is never predicted, and recall of a class that never occurs, as in
-        scikit-learn. "warn" uses 0 with a warning, nan omits the class from that mean.
+        Value of a precision or recall that is 0/0, as in scikit-learn. This is the precision of a
+        class that is never predicted, or the recall of a class that never occurs. "warn" uses 0
+        with a warning. A value of nan omits the class from that mean.
 
     Returns
     -------
     precision, recall, fscore : float
-        The averages, and the F computed from them. F is 0 if either average is 0.
+        The averages and their F-score. F is 0 if either average is 0.
 
     Raises
     ------
     ValueError
-        If `beta` is negative, `zero_division` is another number, `labels` has duplicates, class
-        weights do not match the classes, or "log_inverse" is used with a class of `n_c <= 1`
-        samples, whose weight would not be finite.
+        If `beta` is negative, `zero_division` is another number, `labels` has duplicates, or the
+        class weights do not match the classes. If "log_inverse" is used with a class of `n_c <= 1`
+        samples, because its weight would not be finite.
 
     Notes
     -----
-    The macro F of scikit-learn (``average="macro"``) is a different number, the mean of the
-    :math:`F_c` over classes. It is never larger than the macro F returned here (Opitz and Burst
+    With ``average="macro"``, scikit-learn returns a different number, the mean of the :math:`F_c`
+    over classes. That number is never larger than the macro F returned here (Opitz and Burst
     [1]_). The micro averages of the two packages are equal.
 
     References
@@ -390,7 +394,7 @@ def matrices_precision_recall_fscore(
     average: MatrixAverage = "macro",
     zero_division: ZeroDivision = "warn",
 ) -> tuple[float, float, float]:
-    r"""Return precision and recall averaged over confusion matrices, and the F of the averages.
+    r"""Return precision and recall averaged over confusion matrices, and their F-score.
 
     The matrices may come from folds, data sets or one-against-rest problems. With :math:`TP_m`,
     :math:`FP_m`, :math:`FN_m` the counts of matrix `m` of `M`, the macro average is
@@ -406,22 +410,24 @@ def matrices_precision_recall_fscore(
     Parameters
     ----------
     matrices : list of array-like of shape (n_classes, n_classes)
-        Confusion matrices of `sklearn.metrics.confusion_matrix`, with true classes in rows,
-        predicted classes in columns. Matrices may differ in size. In a matrix of two classes the
-        second class is positive, and the first is not averaged. Each class of a larger matrix
-        counts as one matrix of this class against the others.
+        Confusion matrices, with true classes in rows and predicted classes in columns, as returned
+        by `sklearn.metrics.confusion_matrix`. Matrices may differ in size. In a matrix of two
+        classes, the second class is positive, and only its precision and recall enter the
+        averages. Each class of a larger matrix counts as one matrix of this class against the
+        others.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision. 0 gives P, infinity gives R.
+        Weight of recall relative to precision. F is P if `beta` is 0, and R if `beta` is infinite.
     average : {"macro", "micro"}, default="macro"
-        Whether ratios or counts are averaged.
+        "macro" averages the ratios. "micro" averages the counts.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        Precision of a class that is never predicted, and recall of a class that never occurs, as in
-        scikit-learn. "warn" uses 0 with a warning, nan omits the ratio from the mean.
+        Value of a precision or recall that is 0/0, as in scikit-learn. This is the precision of a
+        class that is never predicted, or the recall of a class that never occurs. "warn" uses 0
+        with a warning. A value of nan omits the ratio from the mean.
 
     Returns
     -------
     precision, recall, fscore : float
-        The averages, and the F computed from them. F is 0 if either average is 0.
+        The averages and their F-score. F is 0 if either average is 0.
 
     Raises
     ------
@@ -431,17 +437,17 @@ def matrices_precision_recall_fscore(
 
     See Also
     --------
-    averaged_precision_recall_fscore : The same over the classes of one set of predictions.
+    averaged_precision_recall_fscore : The averages over the classes of one set of predictions.
 
     Notes
     -----
     Textbooks print the positive class first. Reverse both axes of such a matrix
     (``m[::-1, ::-1]``), and do not transpose it.
 
-    The micro average of the folds of one cross-validation is the value for all out-of-fold
-    predictions together. Forman and Scholz [1]_ recommend it there, because macro averages are
-    biased if some folds contain few positive samples. Over data sets of different sizes, the macro
-    average counts data sets equally and the micro average counts samples equally.
+    For the folds of one cross-validation, the micro average equals the value for all out-of-fold
+    predictions together. Forman and Scholz [1]_ recommend it for folds, because macro averages are
+    biased if some folds contain few positive samples. For data sets of different sizes, the macro
+    average weights data sets equally, and the micro average weights samples equally.
 
     References
     ----------
@@ -515,7 +521,7 @@ def macro_fbeta_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    r"""Return the F of macro-averaged precision and recall.
+    r"""Return the F-score of macro-averaged precision and recall.
 
     .. math:: F_\beta\Bigl(\tfrac1K \sum_c P_c,\ \tfrac1K \sum_c R_c\Bigr), \quad
               F_\beta(P, R) = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
@@ -529,7 +535,7 @@ def macro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision. 0 gives P, infinity gives R.
+        Weight of recall relative to precision. F is P if `beta` is 0, and R if `beta` is infinite.
     labels : array-like, default=None
         Classes to average over. None means all classes that occur.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -541,7 +547,7 @@ def macro_fbeta_score(
     Returns
     -------
     fscore : float
-        A fraction.
+        F-score between 0 and 1.
 
     Raises
     ------
@@ -550,9 +556,9 @@ def macro_fbeta_score(
 
     Notes
     -----
-    ``sklearn.metrics.fbeta_score(average="macro")`` is a different number, the mean of the F of
-    each class. In the example the classes have P = (1, 2/3) and R = (3/4, 1). The mean of F = (6/7,
-    4/5) is 0.8286, whereas the F of the means (5/6, 7/8) is 0.8537.
+    ``sklearn.metrics.fbeta_score(average="macro")`` returns a different number, the mean of the
+    F-scores of the classes. In the example the classes have P = (1, 2/3) and R = (3/4, 1). The
+    mean of F = (6/7, 4/5) is 0.8286, whereas the F of the means (5/6, 7/8) is 0.8537.
 
     References
     ----------
@@ -582,13 +588,13 @@ def micro_fbeta_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    r"""Return the F of counts pooled over classes.
+    r"""Return the F-score of counts pooled over classes.
 
     .. math:: F_\beta\Bigl(\frac{\sum_c TP_c}{\sum_c TP_c + FP_c},\
               \frac{\sum_c TP_c}{\sum_c TP_c + FN_c}\Bigr)
 
-    The result lies in [0, 1]. The best value is 1, the worst 0. Over all classes of a single-label
-    problem, it equals the accuracy.
+    The result lies in [0, 1]. The best value is 1, the worst 0. For a single-label problem and all
+    classes, it equals the accuracy.
 
     Parameters
     ----------
@@ -597,7 +603,7 @@ def micro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision. 0 gives P, infinity gives R.
+        Weight of recall relative to precision. F is P if `beta` is 0, and R if `beta` is infinite.
     labels : array-like, default=None
         Classes to pool. None means all classes that occur.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -609,7 +615,7 @@ def micro_fbeta_score(
     Returns
     -------
     fscore : float
-        A fraction.
+        F-score between 0 and 1.
 
     Raises
     ------
@@ -618,8 +624,8 @@ def micro_fbeta_score(
 
     Notes
     -----
-    The result equals ``sklearn.metrics.fbeta_score(average="micro")``, because averaging and
-    pooling counts give the same ratios.
+    The result equals ``sklearn.metrics.fbeta_score(average="micro")``, because averaged and pooled
+    counts give the same ratios.
 
     Examples
     --------
@@ -642,7 +648,7 @@ def weighted_fbeta_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    r"""Return the F of precision and recall averaged with class weights.
+    r"""Return the F-score of precision and recall averaged with class weights.
 
     .. math:: F_\beta\Bigl(\sum_c w_c P_c,\ \sum_c w_c R_c\Bigr), \quad \sum_c w_c = 1
 
@@ -655,7 +661,7 @@ def weighted_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Weight of recall relative to precision. 0 gives P, infinity gives R.
+        Weight of recall relative to precision. F is P if `beta` is 0, and R if `beta` is infinite.
     class_weight : "log_inverse", array-like or dict, default="log_inverse"
         "log_inverse" weights a class of `n_c` samples by `1 / log2(n_c)`, which gives rare
         classes more weight. An array contains a weight for each class in the order of `labels`.
@@ -671,7 +677,7 @@ def weighted_fbeta_score(
     Returns
     -------
     fscore : float
-        A fraction.
+        F-score between 0 and 1.
 
     Raises
     ------
@@ -699,7 +705,7 @@ _WEIGHTS = "class weights (average= or class_weight=)"
 
 
 def f_beta(precision: float, recall: float, beta: float) -> float:
-    """Return 1 / ((1 - a) / P + a / R) with a = b^2 / (1 + b^2), which is between P and R.
+    """Return 1 / ((1 - a) / P + a / R) with a = b^2 / (1 + b^2), which lies between P and R.
 
     The result is P for b = 0 and R for infinite b. Otherwise it is 0 if P or R is 0, even if the
     other is nan.
@@ -718,8 +724,8 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
 def f_weights(beta: float) -> tuple[float, float]:
     """Return ``1 / (1 + b^2)`` and ``b^2 / (1 + b^2)``, the weights of precision and recall.
 
-    With the latter as v, ``F_b = TP / (TP + (1 - v) FP + v FN)``. A `beta` of 0 or infinity gives
-    the limits.
+    With v the weight of recall, ``F_b = TP / (TP + (1 - v) FP + v FN)``. For a `beta` of 0 or
+    infinity, the limits are returned.
     """
     if beta > 1:  # the square could overflow
         recall_weight, precision_weight = f_weights(1 / beta)
@@ -729,7 +735,7 @@ def f_weights(beta: float) -> tuple[float, float]:
 
 
 def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tuple[float, float]:
-    """Return mean precision and recall over classes, with `filling` in place of 0/0.
+    """Return mean precision and recall over classes, with 0/0 replaced by `filling`.
 
     `counts` contains the true positives, false positives and false negatives of each class.
     """
@@ -847,8 +853,8 @@ def cost_sensitive_error(
 
     .. math:: \frac{1}{n} \sum_i cost[y_i, \hat y_i]
 
-    The result lies in [0, largest cost]. The best value is 0. If every error costs 1, it is the
-    error rate.
+    The result lies in [0, largest cost]. The best value is 0. If every error costs 1, the result
+    is the error rate.
 
     Parameters
     ----------
@@ -857,18 +863,18 @@ def cost_sensitive_error(
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     cost_matrix : array-like of shape (n_classes, n_classes), default=None
-        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`, with true classes in
-        rows, predicted classes in columns, as in `sklearn.metrics.confusion_matrix`, in the order
-        of `labels`. Costs must be >= 0, and 0 on the diagonal.
+        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`. Rows are true
+        classes and columns are predicted classes, as in `sklearn.metrics.confusion_matrix`, in the
+        order of `labels`. Costs must be >= 0, and 0 on the diagonal.
     false_positive_cost, false_negative_cost : float, default=None
-        For two classes, two costs instead of `cost_matrix`, those of predicting a negative sample
-        as positive, and of predicting a positive sample as negative.
+        Costs for two classes, instead of `cost_matrix`. The first is the cost of predicting a
+        negative sample as positive, the second of predicting a positive sample as negative.
     pos_label : int, float, bool or str, default=None
         The positive class for these two costs. None means 1 if the classes are in {0, 1} or
         {-1, 1}.
     labels : array-like of shape (n_classes,), default=None
-        Classes in the order of `cost_matrix`. None means all classes that occur, sorted. Pass them
-        if a class may be absent, as in the folds of a cross-validation.
+        Classes in the order of `cost_matrix`. None means all classes that occur, sorted. Pass
+        `labels` if a class may be absent, as in the folds of a cross-validation.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
@@ -880,20 +886,20 @@ def cost_sensitive_error(
     Raises
     ------
     ValueError
-        If neither or both of `cost_matrix` and the named costs are passed. If `cost_matrix` is not
-        square with one row per class, has a negative or infinite cost or a non-zero diagonal. If
-        the named costs are used with more than two classes. If a class that occurs is not in
-        `labels`.
+        If both `cost_matrix` and the two named costs are passed, or neither. If `cost_matrix` is
+        not square with one row per class, has a negative or infinite cost, or has a nonzero
+        diagonal. If the named costs are used with more than two classes. If a class that occurs is
+        not in `labels`.
 
     See Also
     --------
-    probability_cost : Position of two costs and a prior on the x-axis of a cost curve.
+    probability_cost : The x value of a cost curve for two costs and a prior.
 
     Notes
     -----
-    In the matrices of Elkan [1]_ rows are *predicted* and columns are true classes. Such a matrix
-    must be transposed. No check can detect it. Textbooks in which class 0 is positive have rows of
-    true classes, as here. The named costs avoid the ambiguity.
+    Elkan [1]_ prints *predicted* classes in rows and true classes in columns. Transpose such a
+    matrix, because no check can detect it. Textbooks in which class 0 is positive print true
+    classes in rows, as here. The two named costs avoid the ambiguity.
 
     References
     ----------
@@ -984,11 +990,11 @@ def costs_of_cells(
 def probability_cost(
     prior: float, *, false_negative_cost: float = 1.0, false_positive_cost: float = 1.0
 ) -> float:
-    r"""Return the position of a prior and two costs on the x-axis of a cost curve.
+    r"""Return the x value of a cost curve for a prior and two costs.
 
     .. math:: P(+)cost = \frac{p\, c_{FN}}{p\, c_{FN} + (1 - p)\, c_{FP}}
 
-    The result lies in [0, 1]. With equal costs it is the prior.
+    The result lies in [0, 1]. If the costs are equal, it is the prior.
 
     Parameters
     ----------
@@ -1007,8 +1013,8 @@ def probability_cost(
     Raises
     ------
     ValueError
-        If `prior` is outside [0, 1], a cost is negative, or both errors have cost 0 or probability
-        0.
+        If `prior` is outside [0, 1], a cost is negative, or each kind of error has either cost 0
+        or probability 0.
 
     Notes
     -----
@@ -1045,8 +1051,8 @@ def geometric_mean_score(
 
     .. math:: G = \Bigl(\prod_{c=1}^K R_c\Bigr)^{1/K}
 
-    For two classes, this is the root of sensitivity times specificity (Kubat and Matwin 1997). It
-    is 1 at best, and 0 if any class has recall 0.
+    For two classes, this is the square root of sensitivity times specificity (Kubat and Matwin
+    1997). The best value is 1. The result is 0 if any class has recall 0.
     """
     matrix = confusion_matrix(y_true, y_pred, sample_weight=sample_weight).astype(float)
     return geometric_mean(matrix / matrix.sum())[0]

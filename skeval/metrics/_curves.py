@@ -1,8 +1,8 @@
 """Curves of binary scores over all thresholds, bands, dominance, net benefit and costs.
 
-`check_curve_sample` is the reader of labels, scores, weights and groups of all functions with an
-interval. Each point of a ROC curve gives a line in cost space. The cost curve is the lower envelope
-of these lines, and the points on the convex hull of the ROC curve suffice to compute it.
+`check_curve_sample` validates labels, scores, weights and groups for all functions with an
+interval. Each point of a ROC curve gives a line in cost space. The cost curve is the lower
+envelope of these lines. It can be computed from the points on the convex hull of the ROC curve.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _DIRECTIONS = 7
 
 
 class Cuts:
-    """Cuts of a score, for arbitrary sample weights. Thresholds have shape (n_cuts + 1,).
+    """Thresholds of a score, and the weights of both classes at or above each one.
 
-    The first cut, with threshold inf, predicts no sample as positive. Each further cut adds the
-    samples with the next lower distinct score.
+    Thresholds have shape (n_cuts + 1,). The first is inf, so no sample is predicted as positive.
+    Each further threshold adds the samples with the next lower distinct score.
     """
 
     def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
@@ -50,7 +50,7 @@ class Cuts:
         self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
 
     def count(self, weight: Floats) -> tuple[Floats, Floats]:
-        """Return the total weights of true and false positives at each cut."""
+        """Return the total weights of true and false positives at each threshold."""
         sums = (
             np.bincount(self.place, weight * own, minlength=len(self.thresholds) - 1)
             for own in (self.positive, ~self.positive)
@@ -67,12 +67,12 @@ def ranking_loss(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Return the fraction of (positive, negative) pairs ranked wrongly. Ties count half.
+    r"""Return the fraction of (positive, negative) pairs ranked wrongly. Ties count as half.
 
     .. math:: \ell_{rank} = \frac{1}{m^+ m^-} \sum_{+,-}
               \Bigl( 1[f^+ < f^-] + \tfrac12\, 1[f^+ = f^-] \Bigr)
 
-    The result lies in [0, 1]. The best value is 0, the worst 1, and an uninformative score has 1/2.
+    The result lies in [0, 1]. The best value is 0, the worst 1. An uninformative score gives 1/2.
     The computation takes :math:`O(n \log n)` time.
 
     Parameters
@@ -84,12 +84,12 @@ def ranking_loss(
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. A pair has the product of the weights of its samples.
+        Sample weights. The weight of a pair is the product of the weights of its samples.
 
     Returns
     -------
     loss : float
-        A fraction, or nan with `UndefinedMetricWarning` if a class is absent.
+        Fraction of the pairs, or nan with `UndefinedMetricWarning` if a class is absent.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def ranking_loss(
 
     Notes
     -----
-    ``ranking_loss == 1 - roc_auc_score``. In the formula :math:`AUC = \frac12 \sum_i (x_{i+1} -
+    The result equals ``1 - roc_auc_score``. In the formula :math:`AUC = \frac12 \sum_i (x_{i+1} -
     x_i)(y_i + y_{i+1})`, the sum is over consecutive points of the ROC curve, not over samples.
 
     References
@@ -135,9 +135,9 @@ def break_even_point(
     .. math:: P = \frac{TP}{TP + FP} = \frac{TP}{m^+} = R
               \quad\text{where}\quad TP + FP = m^+
 
-    At this cut, the number of samples predicted as positive equals the number of positive samples.
-    The result lies in [0, 1]. The best value is 1, the worst 0. On average, an uninformative score
-    has the prevalence.
+    At this threshold, the number of samples predicted as positive equals the number of positive
+    samples. The result lies in [0, 1]. The best value is 1, the worst 0. An uninformative score
+    gives the prevalence on average.
 
     Parameters
     ----------
@@ -153,7 +153,8 @@ def break_even_point(
     Returns
     -------
     value : float
-        A fraction, or nan with `UndefinedMetricWarning` if there is no positive sample.
+        Precision at the break-even point, or nan with `UndefinedMetricWarning` if there is no
+        positive sample.
 
     Raises
     ------
@@ -163,11 +164,12 @@ def break_even_point(
 
     Notes
     -----
-    If no cut satisfies this because of tied scores, the value is interpolated linearly between the
-    two neighboring (recall, precision) points. If the first of them has no true positives, so that
-    its precision is 0/0 or 0, the precision of the second point is returned. A constant score has
-    the prevalence. (The point (0, 1) that `precision_recall_curve` adds there would give ``1 / (2 -
-    prevalence)``.) Weights are compared up to rounding, so their unit does not matter.
+    If no threshold satisfies this because scores are tied, the value is interpolated linearly
+    between the two neighboring (recall, precision) points. If the first of them has no true
+    positives, its precision is 0/0 or 0, and the precision of the second point is returned. A
+    constant score therefore gives the prevalence. (Interpolation from the point (0, 1) that
+    `precision_recall_curve` adds would give ``1 / (2 - prevalence)``.) Weights are compared up to
+    rounding, so their unit does not matter.
 
     References
     ----------
@@ -209,11 +211,11 @@ def curve_dominance(
     *,
     kind: Literal["roc", "pr"] = "roc",
 ) -> tuple[Winner, Floats]:
-    """Compare two curves. Find the dominating one, or the points where they cross.
+    """Return the dominating one of two curves, or the points where they cross.
 
     Curve A dominates B if it is on or above B at every x in [0, 1] and above B at some x. A
     classifier whose ROC curve dominates has the lower expected cost for all costs and priors. If
-    curves cross, the better classifier depends on the costs and priors.
+    the curves cross, the better classifier depends on the costs and the prior.
 
     Parameters
     ----------
@@ -240,12 +242,12 @@ def curve_dominance(
 
     Notes
     -----
-    Points are joined by straight lines, and differences below 1e-12, in x or y, are ignored. At a
-    vertical step the curves are compared just before and just after it. If the curves coincide over
-    an interval before they change sides, the crossing is the start of that interval. In
-    precision-recall space a straight line between distant points is optimistic. With the correct
-    interpolation, one classifier dominates in precision-recall space if and only if it dominates in
-    ROC space on the same samples (Davis and Goadrich [1]_, theorem 3.2).
+    Points are joined by straight lines. Differences below 1e-12 in x or y are ignored. At a
+    vertical step, the curves are compared just before and just after it. If the curves coincide
+    over an interval before they change sides, the crossing is the start of that interval. In
+    precision-recall space, a straight line between distant points is optimistic. With the correct
+    interpolation, one classifier dominates in precision-recall space if and only if it dominates
+    in ROC space on the same samples (Davis and Goadrich [1]_, theorem 3.2).
 
     References
     ----------
@@ -356,12 +358,12 @@ class CurveSample:
 
     @property
     def average_precision(self) -> float:
-        """Average precision, the mean over cuts, weighted by the gain in recall."""
+        """Average precision, the mean over thresholds weighted by the gain in recall."""
         return areas.mean_precision(*self.arrays)
 
     @property
     def z(self) -> float:
-        """Two-sided quantile, normal, or Student's t with groups."""
+        """Two-sided normal quantile, or Student's t quantile with groups."""
         return intervals.normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
 
     def steps(self) -> tuple[Steps, Floats]:
@@ -442,9 +444,9 @@ def check_curve_sample(
     *,
     one_class: bool = False,
 ) -> CurveSample:
-    """Return the samples with positive weight, which have both classes unless `one_class` is true.
+    """Return the samples with positive weight. Unless `one_class` is true, both classes must occur.
 
-    Errors refer to the scores as `name`.
+    Error messages name the scores as `name`.
     """
     positive, score, weight = _checks.check_binary_scores(
         y_true, y_score, pos_label, sample_weight, name
@@ -495,12 +497,12 @@ class RankingExtra:
     Attributes
     ----------
     points : ndarray of shape (n_cuts, 2)
-        The two rates at every cut of the score.
+        The rates at every threshold of the score.
     distances : ndarray of shape (n_resamples,)
         Distances of simulated curves from the true one, in standard deviations.
     prevalence, break_even_point : float or None
-        For a precision-recall curve, the fraction of positives, and the common value of precision
-        and recall.
+        For a precision-recall curve, the fraction of positives, and the precision at the
+        break-even point, where it equals the recall.
     """
 
     points: NDArray[np.float64]
@@ -544,9 +546,9 @@ def roc_curve_band(
 ) -> Curve:
     r"""Return a ROC curve with confidence bands, and its area with a confidence interval.
 
-    At each false-positive rate x, the estimated curve is the true-positive rate on unlimited data,
-    in [0, 1]. Higher is better, and an uninformative score has the diagonal. The bands are
-    pointwise and simultaneous.
+    The estimated curve is the true-positive rate on unlimited data at each false-positive rate x.
+    It lies in [0, 1]. Higher is better, and an uninformative score gives the diagonal. One band is
+    pointwise, the other simultaneous.
 
     Parameters
     ----------
@@ -572,18 +574,19 @@ def roc_curve_band(
         Seed of the random draws. An int gives the same result in each call. Only the simultaneous
         band depends on them.
     kind : {"roc", "gains"}, default="roc"
-        "gains" returns the curve of cumulative gains, which has the fraction of all samples with
-        the highest scores as x, and the fraction of the positives among them (recall) as y.
+        "gains" returns the curve of cumulative gains. Its x is the fraction of all samples with
+        the highest scores, and its y is the fraction of the positives among these samples
+        (recall).
 
     Returns
     -------
     curve : Curve
         Curve with the false-positive rates `x`, evenly spaced from 0 to 1, the true-positive rates
         `y`, the pointwise limits `low` and `high`, the simultaneous `band` and the `area`.
-        ``extra.points``, of shape (n_cuts, 2), contains both rates at every cut of the score. At
-        cut i, scores of ``thresholds[i]`` or more are predicted positive. ``extra.distances``
-        contains the distance of each simulated curve from the true one, in standard deviations.
-        A curve of gains has no band and no area. Its limits are those of "recall_at_k".
+        ``extra.points``, of shape (n_cuts, 2), contains both rates at every threshold. At point i,
+        scores of ``thresholds[i]`` or more are predicted as positive. ``extra.distances`` contains
+        the distance of each simulated curve from the true one, in standard deviations. A curve of
+        gains has no band and no area, and its limits are those of "recall_at_k".
 
     Raises
     ------
@@ -594,26 +597,26 @@ def roc_curve_band(
     Warns
     -----
     UndefinedMetricWarning
-        If a class has a single sample with positive weight. The standard error of the area is then
-        nan.
+        If a class has a single sample with positive weight, because the standard error of the area
+        is then nan.
 
     Notes
     -----
-    Bootstrap percentile bands have zero width where no error was observed, and are too narrow.
-    Instead, at each x:
+    Bootstrap percentile bands are too narrow, and have zero width at x values without an observed
+    error. Instead, at each x:
 
-    - the threshold with rate x on unlimited data may deviate by `a` standard deviations
-      :math:`\sqrt{x (1 - x) / n}` of the n negatives, and independently the true-positive rate at
-      this threshold by `b` standard deviations of the m positives (Jeffreys limits, Brown et al.
-      [1]_). The interval contains all values reached by pairs with :math:`a^2 + b^2 \le z^2`, where
-      z is the normal quantile, because only the deviation across the curve matters and this is one
-      normal variable.
-    - The band of the whole curve has the same form, with Clopper-Pearson limits. Here z is the
-      quantile of the largest distance, in these deviations, over curves drawn from the observed
-      one. Bands of fixed width (Campbell [2]_) also cover the curve, but are wide in the corners.
-      Macskassy et al. [3]_ compare further methods.
-    - The area has the score interval of `metric_interval`, with DeLong's variance, or the variance
-      between groups (Obuchowski [4]_).
+    - The interval contains all values reached by two independent deviations `a` and `b` with
+      :math:`a^2 + b^2 \le z^2`. The false-positive rate of the threshold deviates by `a` standard
+      deviations :math:`\sqrt{x (1 - x) / n}` of the n negatives. The true-positive rate at this
+      threshold deviates by `b` standard deviations of the m positives (Jeffreys limits, Brown et
+      al. [1]_). Here z is the normal quantile, because only the deviation across the curve
+      matters, and it is one normal variable.
+    - The band of the whole curve has the same form, with Clopper-Pearson limits. Here z is a
+      quantile of the largest deviation over curves simulated from the observed one. Bands of fixed
+      width (Campbell [2]_) also cover the curve, but are wide in the corners. Macskassy et al.
+      [3]_ compare further methods.
+    - The interval of the area is the score interval of `metric_interval`, with DeLong's variance,
+      or with the variance between groups (Obuchowski [4]_).
 
     :doc:`/validation` has the measured coverage.
 
@@ -683,15 +686,15 @@ def precision_recall_curve_band(
 ) -> Curve:
     r"""Return a precision-recall curve with pointwise and simultaneous confidence bands.
 
-    At each recall r, the estimated curve is the precision on unlimited data, :math:`\pi r / (\pi r
+    The estimated curve is the precision on unlimited data at each recall r, :math:`\pi r / (\pi r
     + (1 - \pi) f)`, where :math:`\pi` is the prevalence and f the false-positive rate at recall r.
-    It lies in [0, 1]. Higher is better, and an uninformative score has the prevalence.
+    It lies in [0, 1]. Higher is better, and an uninformative score gives the prevalence.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes, exactly two. The prevalence is estimated too, so the samples must be drawn
-        from the population, not separately per class.
+        from the whole population, not separately for each class.
     y_score : array-like of shape (n_samples,)
         Target scores. Higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
@@ -719,10 +722,10 @@ def precision_recall_curve_band(
         Curve with the recalls `x`, evenly spaced from above 0 to 1, the precisions `y`, the
         pointwise limits `low` and `high`, the simultaneous `band`, and the average precision as
         `area`, whose standard error is nan. Its `extra` has the `prevalence`, the
-        `break_even_point`, and `points`, of shape (n_cuts, 2), that is, recall and precision at
-        every cut of the score that predicts at least one positive. At cut i, scores of
-        ``thresholds[i]`` or more are predicted positive. `distances` are the distances of the
-        simulated curves from the true one.
+        `break_even_point`, the `points` and the `distances`. `points`, of shape (n_cuts, 2),
+        contains recall and precision at every threshold with at least one predicted positive. At
+        point i, scores of ``thresholds[i]`` or more are predicted as positive. `distances`
+        contains the distances of the simulated curves from the true one.
 
     Raises
     ------
@@ -732,14 +735,15 @@ def precision_recall_curve_band(
 
     Notes
     -----
-    Between two cuts the false-positive rate is constant, so the curve is not a straight line (Davis
-    and Goadrich [1]_). At the cuts it equals `precision_recall_curve`, and the average precision is
-    the area under the steps of that curve.
+    Between two thresholds the false-positive rate is constant, so the curve is not a straight line
+    (Davis and Goadrich [1]_). At the thresholds it equals `precision_recall_curve`. The average
+    precision is the area under the steps of that curve.
 
-    The bands are computed as in `roc_curve_band` with the classes exchanged, for the false-positive
-    rate at a recall. The prevalence deviates independently of both rates. The interval contains all
-    values reached by deviations with :math:`a^2 + b^2 + c^2 \le z^2`. The average precision has the
-    Clopper-Pearson interval of a proportion of the positives (Boyd et al. [2]_ use the log-odds).
+    The bands are computed as in `roc_curve_band` with the classes swapped, that is, for the
+    false-positive rate at each recall. The prevalence deviates independently of both rates. The
+    interval contains all values reached by deviations with :math:`a^2 + b^2 + c^2 \le z^2`. The
+    interval of the average precision is the Clopper-Pearson interval for a proportion of the
+    positives (Boyd et al. [2]_ use the log-odds).
 
     :doc:`/validation` has the measured coverage.
 
@@ -828,16 +832,16 @@ def net_benefit(
 
     .. math:: NB(p_t) = \frac{TP}{n} - \frac{FP}{n}\, \frac{p_t}{1 - p_t}
 
-    A treatment threshold of :math:`p_t` implies that a false positive costs :math:`p_t / (1 - p_t)`
-    times the benefit of a true positive. The maximum is the prevalence. There is no lower bound.
-    Treating nobody has net benefit 0, and treating everybody :math:`\pi - (1 - \pi)\, p_t / (1 -
-    p_t)`. A model is useful if its net benefit is above both.
+    A treatment threshold of :math:`p_t` implies that a false positive costs :math:`p_t / (1 -
+    p_t)` times the benefit of a true positive. The maximum is the prevalence. There is no lower
+    bound. The net benefit of treating nobody is 0, and of treating everybody :math:`\pi - (1 -
+    \pi)\, p_t / (1 - p_t)`. A model is useful if its net benefit is above both.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, at most two. The samples must be drawn from the population, not separately per
-        class.
+        True classes, at most two. The samples must be drawn from the whole population, not
+        separately for each class.
     y_proba : array-like of shape (n_samples,)
         Predicted probabilities of the positive class.
     baseline : array-like of shape (n_samples,), default=None
@@ -853,8 +857,8 @@ def net_benefit(
         Group of each sample, such as the patient. The variance is computed between groups, with
         Student's t quantile.
     standardize : bool, default=False
-        Divide by the prevalence, so that the maximum is 1 [3]_. The interval includes the
-        uncertainty of the prevalence.
+        Whether to divide by the prevalence, so that the maximum is 1 [3]_. The interval includes
+        the uncertainty of the prevalence.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, at each threshold by itself, not of the whole curve.
 
@@ -875,12 +879,12 @@ def net_benefit(
 
     Notes
     -----
-    At a threshold each sample contributes 1, :math:`-p_t / (1 - p_t)` or 0. The limits are the
-    "score" interval of `metric_interval` for the mean of these gains, which is the range of means
-    over all tables that Pearson's chi-square test does not reject. Kinds of gain that were not
-    observed also contribute to the uncertainty, so the interval has positive width even if nobody
-    is treated or two models treat the same samples. A difference is paired. Only samples that one
-    model treats and the other does not contribute.
+    At a given threshold, each sample contributes 1, :math:`-p_t / (1 - p_t)` or 0. The interval is
+    the "score" interval of `metric_interval` for the mean of these gains. It contains the means of
+    all tables that Pearson's chi-square test does not reject. Possible gains that were not
+    observed also add to the uncertainty, so the interval has positive width even if nobody is
+    treated or two models treat the same samples. A difference is paired, so only samples that are
+    treated by exactly one model contribute.
 
     A sample whose probability equals the threshold is treated, as in the R package dcurves. Like
     any metric, net benefit is optimistic on training samples.
@@ -1008,11 +1012,11 @@ def cost_curve(
     -------
     curve : Curve
         Vertices of the envelope, with `x` from 0 to 1, and the `area`, whose interval and standard
-        error are nan. `at` interpolates the curve at any x. Between vertices i and i + 1, scores of
-        ``thresholds[i]`` or more are predicted positive. With inf, no score is. `lines`, of
-        shape (n_cuts, 2) contains the false-positive rate (the cost at x = 0) and the
-        false-negative rate (the cost at x = 1) at every cut of the score, including the two
-        constant classifiers.
+        error are nan. `at` interpolates the curve at any x. Between vertices i and i + 1, scores
+        of ``thresholds[i]`` or more are predicted as positive. A threshold of inf predicts no
+        sample as positive. `lines`, of shape (n_cuts, 2), contains the false-positive rate (the
+        cost at x = 0) and the false-negative rate (the cost at x = 1) at every threshold,
+        including the two constant classifiers.
 
     Raises
     ------
@@ -1022,8 +1026,9 @@ def cost_curve(
 
     Notes
     -----
-    The denominator is a sum. The product that some publications print can leave [0, 1]. The
-    envelope uses the best threshold for the same samples, so it is optimistic on training samples.
+    The denominator is a sum. Some publications print a product, which can leave [0, 1]. The
+    envelope uses the best threshold for the same samples, so it is optimistic, above all on
+    training samples.
 
     References
     ----------
@@ -1064,13 +1069,13 @@ class CostExtra:
     Attributes
     ----------
     lines : ndarray of shape (n_cuts, 2), or None
-        Costs at both ends of the line of every cut.
+        Costs at both ends of the line of each threshold.
     is_difference : bool or None
-        Whether a baseline is subtracted, for curves that allow one.
+        Whether a baseline is subtracted. None for curves without this option.
     replicates : ndarray of shape (n_resamples, n_points), or None
         Curves of the resamples.
     prevalence : float or None
-        Share of positives, for the net benefit.
+        Fraction of positives, for the net benefit.
     """
 
     lines: NDArray[np.float64] | None = None
@@ -1092,8 +1097,9 @@ def expected_cost(
 
     .. math:: \min_t\ FNR(t)\, x + FPR(t)\, (1 - x)
 
-    at `x`, or the mean of this over a uniform `x`, which is the area under the cost curve. The cost
-    lies in [0, min(x, 1 - x)] and the area in [0, 1/4]. The best value is 0.
+    The formula is evaluated at `x`. If `x` is not specified, it is averaged over a uniform `x`,
+    which gives the area under the cost curve. The cost lies in [0, min(x, 1 - x)] and the area in
+    [0, 1/4]. The best value is 0.
 
     Parameters
     ----------
@@ -1102,7 +1108,7 @@ def expected_cost(
     y_score : array-like of shape (n_samples,)
         Target scores. Higher values indicate the positive class.
     probability_cost : float in [0, 1], default=None
-        Position `x` of the prior and the costs, see `probability_cost`. None averages over all `x`.
+        Value of `x` from the function `probability_cost`. None averages over all `x`.
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -1161,11 +1167,11 @@ def cost_curve_band(
     n_points: int = 101,
     random_state: RandomStateLike = None,
 ) -> Curve:
-    r"""Return a cost curve, or the difference of two, with a confidence interval at each x.
+    r"""Return a cost curve, or a difference of two curves, with a confidence interval at each x.
 
     The interval is for the curve of the population, :math:`\min_t FNR(t)\, x + FPR(t) (1 - x)`,
-    where the rates at each threshold `t` refer to unlimited data. Lower cost is better. Where the
-    band of a difference lies below 0, `y_score` beats `baseline` at those costs.
+    where the rates at each threshold `t` refer to unlimited data. Lower cost is better. At costs
+    where the band of a difference lies below 0, `y_score` is better than `baseline`.
 
     Parameters
     ----------
@@ -1174,7 +1180,7 @@ def cost_curve_band(
     y_score : array-like of shape (n_samples,)
         Target scores. Higher values indicate the positive class.
     baseline : array-like of shape (n_samples,), default=None
-        Second score. Its curve is subtracted.
+        Scores of a second model. Its curve is subtracted.
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -1207,16 +1213,17 @@ def cost_curve_band(
 
     Notes
     -----
-    Positive and negative samples are resampled separately, because the x-axis, not the sample,
-    defines the class frequencies. Two scores are resampled together.
+    Positive and negative samples are resampled separately, because the x-axis fixes the class
+    frequencies. Two scores are resampled together.
 
     *One curve.* The best threshold is chosen and evaluated on the same samples, so the curve is
-    biased downward. The resamples choose again and are biased further. Instead, at each x:
+    biased downward. Each resample chooses a threshold again, so its curve is biased further.
+    Therefore, the percentile method is not used. At each x:
 
-    - the rates at the thresholds chosen by the resamples are computed on the sample and averaged.
-      Their Wilson limits, or the Wilson limits at the best threshold if these lie farther away, are
-      combined into the distances from the cost to its limits (Zou and Donner [2]_). The width is
-      not zero even if no error was observed.
+    - The rates at the thresholds chosen by the resamples are computed on the sample and averaged.
+      The distances from the cost to its limits are combined from the Wilson limits of these rates
+      (Zou and Donner [2]_), or from the Wilson limits at the best threshold if these lie farther
+      away. The width is not zero even if no error was observed.
     - The lower limit is the cost minus its distance, because the curve is not biased upward. The
       upper limit also includes the optimism, :math:`(\hat c - \bar c^*) / (2^{2/3} - 1)`, where
       :math:`\bar c^*` is the mean of the resamples. The downward bias of a minimum over thresholds
@@ -1224,7 +1231,8 @@ def cost_curve_band(
       variance.
     - Both limits are clipped to [0, min(x, 1 - x)], which contains every population curve.
 
-    Coverage is too low if a score has few distinct values, because two cuts then compete at some x.
+    Coverage is too low if a score has few distinct values, because two thresholds may then give
+    nearly equal costs at some x.
 
     *A difference* has percentile limits, because the optimism of the two curves nearly cancels. If
     both scores separate the classes perfectly, all resamples agree and the width is 0. This does
@@ -1315,7 +1323,7 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
 
 
 def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return the lowest cost of weighted samples at each x, and the cut that attains it."""
+    """Return the lowest cost of weighted samples at each x, and the threshold that attains it."""
     # lines of the cuts with these weights, and their envelope
     tp, fp = cuts.count(weight)
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
@@ -1345,10 +1353,10 @@ def _limit_cost(
 
 
 def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
-    """Return the cuts on the convex hull of the ROC curve.
+    """Return the thresholds on the convex hull of the ROC curve.
 
-    The hull of a cumulative diagram is its isotonic regression. Cuts within a block of equal fitted
-    positive rate lie below the hull. Cuts that change neither count are skipped.
+    The hull of a cumulative diagram is its isotonic regression. Thresholds within a block of equal
+    fitted positive rate lie below the hull. Thresholds that change neither count are skipped.
     """
     # isotonic regression of the positive rate of each step
     step = np.diff(tp) + np.diff(fp)
@@ -1364,10 +1372,10 @@ def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
 def lower_envelope(
     lines: Floats, vertices: NDArray[np.intp]
 ) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Return the vertices (x, y) of the lower envelope of cost lines, and the cut of each piece.
+    """Return the vertices (x, y) of the lower envelope of cost lines, and each piece's threshold.
 
-    The lines of consecutive cuts on the hull form the pieces of the envelope, in order. They meet
-    at the x where FPR + (FNR - FPR) x is equal.
+    The lines of consecutive thresholds on the hull form the pieces of the envelope, in order. They
+    meet at the x where FPR + (FNR - FPR) x is equal.
     """
     # x at which the lines of consecutive cuts meet
     lines = lines[vertices]

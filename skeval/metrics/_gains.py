@@ -1,8 +1,8 @@
 """Precision, recall and lift of the highest scores, and the Kolmogorov-Smirnov statistic.
 
-All are read from the curve of cumulative gains: the share of the positives among a fraction of the
-samples with the highest scores. Between two distinct scores the curve is a line, so tied samples
-count as in the mean over their orders.
+All are computed from the curve of cumulative gains. This is the fraction of the positives among a
+given fraction of the samples with the highest scores. Between two distinct scores the curve is a
+straight line, so a tied sample counts with its mean over the orders of the tie.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class Top(NamedTuple):
     positive, weight, group : ndarray of shape (n_samples,)
         Class, weight and group of each sample. Weights add up to 1, and `group` may be None.
     inside : ndarray of shape (n_samples,)
-        Fraction of each sample that is inside. It lies between 0 and 1 for scores tied at the end.
+        Selected fraction of each sample. It lies between 0 and 1 for scores tied at the end.
     place : ndarray of shape (n_samples,)
-        Fraction of the samples with higher scores, and of half of those with the same score.
+        Fraction of the samples with higher scores, plus half the fraction with the same score.
     hits, prevalence : float
-        Fraction of all samples that are positive and inside, and fraction that is positive.
+        Fraction of all samples that are positive and selected, and fraction that are positive.
     """
 
     k: float
@@ -72,12 +72,12 @@ class Top(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """Fraction of the samples inside that are positive."""
+        """Fraction of the selected samples that are positive."""
         return _find_share(self.hits, self.k)
 
     @property
     def recall(self) -> float:
-        """Fraction of the positives that are inside; nan without any."""
+        """Fraction of the positives that are selected, or nan without positives."""
         return _find_share(self.hits, self.prevalence)
 
     @property
@@ -86,15 +86,15 @@ class Top(NamedTuple):
         return self.recall / self.k
 
     def find_influence(self, of: str, size: float) -> Floats:
-        r"""Return the influence of each sample on the precision or the recall; their mean is 0.
+        r"""Return the influence of each sample on the precision or the recall. The mean is 0.
 
-        With the hits T, the prevalence :math:`\pi`, the recall r and the rate m of positives at the
-        end of the selection,
+        For the fraction of hits T, the prevalence :math:`\pi`, the recall r and the fraction m of
+        positives at the end of the selection,
 
         .. math:: \psi_i = \{c_i (y_i - m) - T + k m\} / k \text{ and }
                   \{c_i (y_i - m) + k m - r y_i\} / \pi .
 
-        The terms with m are due to the threshold, which is a quantile of the scores. `size` is the
+        The terms with m arise because the threshold is a quantile of the scores. `size` is the
         effective number of samples.
         """
         # rate of positives among scores around the threshold
@@ -111,8 +111,9 @@ class Top(NamedTuple):
     def close(self, of: str) -> tuple[float, float, Callable[[float], Limits]]:
         """Return the precision, recall or lift, its standard error and Wilson's interval.
 
-        The variance of the influences increases by that which one more positive and negative add to
-        the precision, because samples that happen to be of one class have no variance.
+        The variance of the influences is increased by the effect of one more positive and one more
+        negative on the precision. Without this, a selection that happens to contain one class
+        would have no variance.
         """
         # effective numbers of all samples, of those inside, and of those that the rate refers to
         n = count_effective(np.ones_like(self.positive), self.weight, self.group)
@@ -138,7 +139,7 @@ class Top(NamedTuple):
 def find_top(
     positive: NDArray[np.bool_], score: Floats, weight: Floats, k: float, group: Codes | None = None
 ) -> Top:
-    """Return the samples with the highest scores: k of them, or a fraction k of their weight."""
+    """Return the k samples with the highest scores, or a fraction k of the total weight."""
     n = int(np.count_nonzero(weight))
     if k > n:
         raise ValueError(f"k must be at most the number of samples, {n}, got {k}.")
@@ -180,26 +181,27 @@ def precision_at_k(
 
     .. math:: P@k = \frac{\sum_i c_i y_i}{\sum_i c_i} .
 
-    The result lies in [0, 1]; 1 is best. On average, an uninformative score has the prevalence.
+    The result lies in [0, 1]. The best value is 1. An uninformative score gives the prevalence on
+    average.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Target scores; higher values indicate the positive class.
+        Target scores. Higher values indicate the positive class.
     k : int or float, default=0.1
         Number of samples, or a fraction of the samples between 0 and 1.
     pos_label : int, float, bool or str, default=None
-        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. A fraction is one of the total weight, and a number k of n samples is the
-        fraction k / n.
+        Sample weights. A fraction `k` refers to the total weight. A number k of n samples is
+        converted to the fraction k / n.
 
     Returns
     -------
     precision : float
-        A fraction.
+        Fraction of positives in the selection.
 
     Raises
     ------
@@ -209,16 +211,17 @@ def precision_at_k(
 
     Notes
     -----
-    If samples are tied at the end of the selection, the result is the mean over the orders of these
-    samples. If k times the number of samples is not an integer, a part of the last sample counts.
+    If samples are tied at the end of the selection, the result is the mean over all orders of
+    these samples. If k times the number of samples is not an integer, a part of the last sample
+    counts.
 
     Two related metrics are available by name in `get_scorer` and
     `skeval.model_selection.metric_interval`. "recall_at_k" is the fraction of all positives that
-    are in the selection, which is the curve of cumulative gains at k. "lift_at_k" is the precision
+    are in the selection, that is, the curve of cumulative gains at k. "lift_at_k" is the precision
     at k divided by the prevalence.
 
     The interval of `skeval.model_selection.metric_interval` is for a fraction of new samples. It
-    includes the variation of the threshold, which depends on the scores of the samples.
+    includes the variation of the threshold, which depends on the scores.
 
     References
     ----------
@@ -242,7 +245,7 @@ def recall_at_k(
 ) -> float:
     """Return the fraction of the positives among the samples with the highest scores, in [0, 1].
 
-    It is the curve of cumulative gains at k. Arguments are those of `precision_at_k`.
+    The result is the curve of cumulative gains at k. The arguments are those of `precision_at_k`.
     """
     return _measure("recall", y_true, y_score, pos_label, sample_weight, k)
 
@@ -251,15 +254,16 @@ def recall_at_k(
 def lift_at_k(
     y_true: Any, y_score: Any, *, k: float = 0.1, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Return the precision at k divided by the prevalence; 1 for an uninformative score.
+    """Return the precision at k divided by the prevalence.
 
-    It lies in [0, 1 / k] for a fraction k. Arguments are those of `precision_at_k`.
+    For a fraction k, it lies in [0, 1 / k]. An uninformative score gives 1. The arguments are
+    those of `precision_at_k`.
     """
     return _measure("lift", y_true, y_score, pos_label, sample_weight, k)
 
 
 def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
-    """Return the true and the false positive rate at the threshold of their largest difference."""
+    """Return the true- and the false-positive rate at the threshold of their largest difference."""
     tp, fp, _ = rank_scores(positive, score, weight).cumulate()
     rates = np.array([tp / tp[-1], fp / fp[-1]])
     return rates[:, np.argmax(rates[0] - rates[1])]
@@ -269,15 +273,16 @@ def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) 
 def ks_statistic(
     y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    r"""Return the largest difference of the true and the false positive rate over all thresholds.
+    r"""Return the largest difference between true- and false-positive rate over all thresholds.
 
-    This is the Kolmogorov-Smirnov statistic of the scores of the two classes against the
-    alternative that positives have the higher scores, and the largest Youden index [1]_,
+    This is the one-sided Kolmogorov-Smirnov statistic of the scores of the two classes, for the
+    alternative that positives have higher scores. It is also the largest Youden index [1]_,
 
     .. math:: D = \max_t \{P(s > t \mid +) - P(s > t \mid -)\} .
 
-    It lies in [0, 1], and 1 is best. It is 0 at least because no sample may be selected. The value
-    of a small sample is too high on average, because its own best threshold is used.
+    The result lies in [0, 1]. The best value is 1. It is never negative, because a threshold may
+    select no sample. In a small sample it is too high on average, because the threshold is the
+    best one for the same sample.
 
     References
     ----------
@@ -292,13 +297,13 @@ def ks_statistic(
 
 
 def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> Limits:
-    """Return an interval of the largest difference of two rates, for effective class sizes.
+    """Return an interval for the largest difference between two rates, for effective class sizes.
 
-    The limits are those of the difference of both rates at one threshold, by Wilson's intervals and
-    the recovery of variances (Newcombe 1998). The threshold is the best one for the samples, so the
-    statistic is too high. The lower limit therefore uses the quantile of the supremum of a Brownian
-    bridge, relative to its largest standard deviation, and is 0 unless the Kolmogorov-Smirnov test
-    rejects equal distributions.
+    The limits are those of the difference between both rates at one threshold, from Wilson's
+    intervals with recovered variances (Newcombe 1998). The statistic is biased upward, because the
+    threshold is the best one for the samples. The lower limit therefore uses the quantile of the
+    supremum of a Brownian bridge, relative to its largest standard deviation. It is 0 unless the
+    Kolmogorov-Smirnov test rejects equal distributions.
     """
     supremum = np.sqrt(-2 * np.log((1 - confidence_level) / 2))
     (low, _), (_, up) = np.transpose(wilson_limits(rates, sizes, supremum))

@@ -108,15 +108,15 @@ class ScoreDisplay(CurveDisplay):
         y_true : array-like of shape (n_samples,)
             True classes, exactly two.
         y_score : array-like of shape (n_samples,)
-            Target scores. Higher values indicate the positive class. Calibration requires the
-            probability of the positive class, or of each class.
+            Target scores. Higher values indicate the positive class. A calibration curve requires
+            the probability of the positive class, or of each class.
         name : str, default=None
             Name shown in the legend.
         ax : matplotlib Axes, default=None
             Axes to draw on. None creates a new figure.
         **kwargs : dict
             Arguments of the function listed under See Also, such as `pos_label` and
-            `sample_weight`, and options of `plot`. All others are passed to
+            `sample_weight`, and options of `plot`. All other arguments are passed to
             `matplotlib.axes.Axes.plot`.
 
         Returns
@@ -147,17 +147,17 @@ class ScoreDisplay(CurveDisplay):
         Parameters
         ----------
         estimator : classifier
-            Fitted classifier with two classes. Calibration accepts more.
+            Fitted classifier with two classes. A calibration curve supports more.
         X : array-like of shape (n_samples, n_features)
             Held-out samples.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Classes of the samples.
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-            Method that provides the score. "auto" uses `predict_proba` or, if missing,
-            `decision_function`. Net benefit and calibration need `predict_proba`.
+            Method that provides the score. "auto" uses `predict_proba` or, if it is missing,
+            `decision_function`. Net benefit and calibration require `predict_proba`.
         pos_label : int, float, bool or str, default=None
-            The positive class. None means the second of ``estimator.classes_``, or for more than
-            two classes (calibration only) the class with the largest probability.
+            The positive class. None means the second of ``estimator.classes_``. For a calibration
+            curve of more than two classes, None means the class with the largest probability.
         **kwargs : dict
             Passed to `from_predictions`.
 
@@ -185,9 +185,9 @@ class ScoreDisplay(CurveDisplay):
         """Draw one curve from the out-of-fold scores of a cross-validation.
 
         Each sample is scored by models that were fitted without it. Scores from repeated folds are
-        averaged. Calibration instead requires that each sample is tested at most once. Samples that
-        no fold tests are omitted. The curve combines scores of different models, which must share a
-        scale, as probabilities do.
+        averaged, but a calibration curve requires that each sample is tested at most once. Samples
+        that are in no test fold are omitted. The curve combines scores of different models, so
+        these must have the same scale, as probabilities do.
 
         Parameters
         ----------
@@ -197,16 +197,16 @@ class ScoreDisplay(CurveDisplay):
         X : array-like of shape (n_samples, n_features)
             The samples passed to the cross-validation.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Classes of the samples.
         response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
-            As in `from_estimator`.
+            Method that provides the score, as in `from_estimator`.
         pos_label : int, float, bool or str, default=None
             The positive class. None means the second of the ``classes_`` of the estimators.
         sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights. Those of the tested samples are passed to `from_predictions`.
+            Sample weights. Only the weights of tested samples are passed to `from_predictions`.
         groups : array-like of shape (n_samples,), default=None
-            Group of each sample, such as the patient. Those of the tested samples are passed to
-            `from_predictions`.
+            Group of each sample, such as the patient. Only the groups of tested samples are passed
+            to `from_predictions`.
         **kwargs : dict
             Passed to `from_predictions`.
 
@@ -232,7 +232,7 @@ class ScoreDisplay(CurveDisplay):
 
 
 class RateDisplay(ScoreDisplay):
-    """Curve of two rates with a step at each cut of the score.
+    """Curve of two rates with a step at each threshold.
 
     `plot` accepts the options of scikit-learn's display of the same name.
     """
@@ -271,10 +271,10 @@ class RateDisplay(ScoreDisplay):
 class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
     """ROC curve with pointwise intervals and a simultaneous band.
 
-    It has the arguments and attributes of scikit-learn's display. The chance line is drawn unless
-    ``plot_chance_level=False``, all points of the curve are kept, and `from_cv_results` draws one
-    curve of the out-of-fold scores. ``kind="gains"`` draws the chart of cumulative gains, whose x,
-    also in `fpr`, is the fraction of all samples.
+    The arguments and attributes are those of scikit-learn's display, with three differences. The
+    chance line is drawn unless ``plot_chance_level=False``, all points of the curve are kept, and
+    `from_cv_results` draws one curve of the out-of-fold scores. ``kind="gains"`` draws a chart of
+    cumulative gains. Its x, which `fpr` also contains, is the fraction of all samples.
 
     Parameters
     ----------
@@ -290,7 +290,7 @@ class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
     figure_ : matplotlib Figure
         Figure that contains `ax_`.
     line_, chance_level_ : matplotlib Line2D
-        The curve, and the line of a score without information, None if it is not drawn.
+        The curve, and the line of an uninformative score. The latter is None if it is not drawn.
 
     See Also
     --------
@@ -309,12 +309,12 @@ class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
 
     @property
     def fpr(self) -> np.ndarray:
-        """False-positive rate at each cut."""
+        """False-positive rate at each threshold."""
         return self.curve.extra.points[:, 0]
 
     @property
     def tpr(self) -> np.ndarray:
-        """True-positive rate at each cut."""
+        """True-positive rate at each threshold."""
         return self.curve.extra.points[:, 1]
 
     @property
@@ -329,9 +329,9 @@ class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
 class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay):
     """Precision-recall curve with pointwise intervals and a simultaneous band.
 
-    It has the arguments and attributes of scikit-learn's display. The line of the prevalence is
-    drawn unless ``plot_chance_level=False``, all points of the curve are kept, and
-    `from_cv_results` draws one curve of the out-of-fold scores. The option ``break_even=True`` of
+    The arguments and attributes are those of scikit-learn's display, with three differences. The
+    line of the prevalence is drawn unless ``plot_chance_level=False``, all points of the curve are
+    kept, and `from_cv_results` draws one curve of the out-of-fold scores. ``break_even=True`` of
     `plot` marks the point where precision equals recall.
 
     Parameters
@@ -348,7 +348,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
     figure_ : matplotlib Figure
         Figure that contains `ax_`.
     line_, chance_level_ : matplotlib Line2D
-        The curve, and the line of the prevalence, None if it is not drawn.
+        The curve, and the line of the prevalence. The latter is None if it is not drawn.
     point_ : matplotlib Line2D or None
         The break-even point.
 
@@ -381,12 +381,12 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
 
     @property
     def recall(self) -> np.ndarray:
-        """Recall at each cut, decreasing to 0."""
+        """Recall at each threshold, decreasing to 0."""
         return np.append(self.curve.extra.points[::-1, 0], 0.0)
 
     @property
     def precision(self) -> np.ndarray:
-        """Precision at each cut, at last 1."""
+        """Precision at each threshold. The last value is 1."""
         return np.append(self.curve.extra.points[::-1, 1], 1.0)
 
     @property
@@ -396,7 +396,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
 
     @property
     def prevalence_pos_label(self) -> float:
-        """Share of the positive class, the precision of a score without information."""
+        """Fraction of positives, that is, the precision of an uninformative score."""
         return self.curve.extra.prevalence
 
     def _draw_chance_level(self, ax: Any, **style: Any) -> Any:
@@ -405,7 +405,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
 
 
 class CostCurveDisplay(ScoreDisplay):
-    """Cost curve, normalized expected cost against P(+)cost.
+    """Cost curve, the normalized expected cost against P(+)cost.
 
     `from_predictions` draws the curve of `cost_curve`, or of `cost_curve_band` if
     `confidence_level`, `baseline` or `groups` is passed. The option ``lines=True`` of `plot` also
@@ -469,7 +469,7 @@ class CostCurveDisplay(ScoreDisplay):
 
 
 class NetBenefitDisplay(ScoreDisplay):
-    """Decision curve, net benefit against the threshold, with pointwise intervals.
+    """Decision curve, the net benefit against the threshold, with pointwise intervals.
 
     Parameters
     ----------

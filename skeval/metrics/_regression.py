@@ -32,8 +32,8 @@ def error_norm(
 
     .. math:: \|e\|_q = \Bigl(\sum_i |y_i - \hat y_i|^q\Bigr)^{1/q}
 
-    with two special cases. ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest
-    error. The result lies in :math:`[0, \infty)`. The best value is 0.
+    There are two special cases. ``ord=0`` gives the number of nonzero errors, and ``ord=inf``
+    gives the largest error. The result lies in :math:`[0, \infty)`. The best value is 0.
 
     Parameters
     ----------
@@ -42,16 +42,17 @@ def error_norm(
     y_pred : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Predicted values.
     ord : float in [0, inf], default=2
-        The order `q`. Below 1 it is not a norm (no triangle inequality).
+        The order `q`. Below 1 the result is not a norm, because the triangle inequality does not
+        hold.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     norm : float
-        Norm in the unit of `y`, for ``ord=0`` the (weighted) number of errors. It is infinite if it
-        exceeds the largest float. A small `ord` makes this likely, because `n` errors of 1 have the
-        norm ``n ** (1 / q)``.
+        Norm in the unit of `y`. For ``ord=0``, it is the (weighted) number of errors. It is
+        infinite if it exceeds the largest float. A small `ord` makes this likely, because `n`
+        errors of 1 have the norm ``n ** (1 / q)``.
 
     Raises
     ------
@@ -148,12 +149,12 @@ def winkler_loss(
 ) -> float:
     r"""Return the mean interval score of prediction intervals, also called Winkler score.
 
-    With the limits l and u of a central interval of nominal coverage :math:`1 - \alpha`,
+    For the limits l and u of a central interval with nominal coverage :math:`1 - \alpha`,
 
     .. math:: S = u - l + \frac{2}{\alpha} \max(l - y, 0) + \frac{2}{\alpha} \max(y - u, 0) .
 
-    The result lies in :math:`[0, \infty)`; 0 is best. The expected score is smallest if the limits
-    are the quantiles :math:`\alpha/2` and :math:`1 - \alpha/2`.
+    The result lies in :math:`[0, \infty)`. The best value is 0. The expected score is smallest if
+    the limits are the quantiles :math:`\alpha/2` and :math:`1 - \alpha/2`.
 
     Parameters
     ----------
@@ -178,9 +179,9 @@ def winkler_loss(
 
     Notes
     -----
-    The score is the sum of both pinball losses times :math:`2 / \alpha`. The name
-    "interval_coverage" in `skeval.model_selection.metric_interval` is the fraction of samples
-    within their limits.
+    The score is the sum of both pinball losses times :math:`2 / \alpha`. A related metric of
+    `skeval.model_selection.metric_interval` is "interval_coverage", the fraction of samples within
+    their limits.
 
     References
     ----------
@@ -222,7 +223,8 @@ def find_covered(y_true: Any, y_pred: Any) -> Floats:
 def interval_coverage(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
     """Return the fraction of prediction intervals, of shape (n_samples, 2), that cover the value.
 
-    Limits belong to the interval. The result lies in [0, 1] and should be the nominal coverage.
+    Values equal to a limit are covered. The result lies in [0, 1] and should equal the nominal
+    coverage.
     """
     true, pred = _read_limits(y_true, y_pred)
     return _average(find_covered(true, pred), sample_weight)
@@ -261,8 +263,9 @@ def set_coverage(
 ) -> float:
     """Return the fraction of prediction sets that contain the true class, in [0, 1].
 
-    `y_pred` is a list of sets of classes, or a boolean matrix with a column for each of `labels`,
-    by default the sorted classes of `y_true`. The result should be the nominal coverage.
+    `y_pred` is a list of sets of classes, or a boolean matrix with one column for each class in
+    `labels`, by default the sorted classes of `y_true`. The result should equal the nominal
+    coverage.
     """
     return _average(measure_sets("coverage", y_true, y_pred, labels), sample_weight)
 
@@ -271,9 +274,9 @@ def set_coverage(
 def mean_set_size(
     y_true: Any, y_pred: Any, *, labels: Any = None, sample_weight: Any = None
 ) -> float:
-    """Return the mean number of classes in a prediction set; smaller is better at equal coverage.
+    """Return the mean number of classes in a prediction set. At equal coverage, smaller is better.
 
-    Arguments are those of `set_coverage`.
+    The arguments are those of `set_coverage`.
     """
     return _average(measure_sets("size", y_true, y_pred, labels), sample_weight)
 
@@ -288,10 +291,10 @@ def find_quantile_losses(y_true: Any, y_pred: Any, quantiles: Any) -> Floats:
 def mean_quantile_loss(
     y_true: Any, y_pred: Any, *, quantiles: Any, sample_weight: Any = None
 ) -> float:
-    """Return the mean pinball loss over several quantiles, columns of `y_pred`; 0 is best.
+    """Return the mean pinball loss over several quantiles, the columns of `y_pred`. 0 is best.
 
-    Twice the limit for many evenly spaced quantiles is the continuous ranked probability score
-    (Gneiting and Raftery 2007, https://doi.org/10.1198/016214506000001437).
+    For many evenly spaced quantiles, twice the loss approaches the continuous ranked probability
+    score (Gneiting and Raftery 2007, https://doi.org/10.1198/016214506000001437).
     """
     levels = _checks.read_column("quantiles", quantiles)
     if levels.min() <= 0 or levels.max() >= 1:
@@ -308,19 +311,19 @@ def find_symmetric_percentages(y_true: Any, y_pred: Any) -> Floats:
 
 @validate_params(CONSTRAINTS)
 def smape(y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
-    r"""Return the symmetric mean absolute percentage error, a fraction in [0, 2]; 0 is best.
+    r"""Return the symmetric mean absolute percentage error, a fraction in [0, 2]. 0 is best.
 
     .. math:: \frac1n \sum_i \frac{|y_i - \hat y_i|}{(|y_i| + |\hat y_i|) / 2}
 
-    A term with both values 0 is 0. With one value 0 it is 2, whatever the other
-    (Hyndman and Koehler 2006, https://doi.org/10.1016/j.ijforecast.2006.03.001).
+    The term of a sample is 0 if both values are 0, and 2 if only one value is 0 (Hyndman and
+    Koehler 2006, https://doi.org/10.1016/j.ijforecast.2006.03.001).
     """
     true, pred = _read_forecasts(y_true, y_pred)
     return _average(find_symmetric_percentages(true, pred), sample_weight)
 
 
 def find_scaled_errors(y_true: Any, y_pred: Any, y_train: Any, season: int = 1) -> Floats:
-    """Return the absolute error of each sample, relative to that of the naive forecast."""
+    """Return the absolute error of each sample, relative to the error of the naive forecast."""
     past = np.asarray(y_train, dtype=float)
     naive = float(np.mean(np.abs(past[season:] - past[:-season]))) if len(past) > season else 0.0
     if not naive > 0:
@@ -336,14 +339,14 @@ def find_scaled_errors(y_true: Any, y_pred: Any, y_train: Any, season: int = 1) 
 def mase(
     y_true: Any, y_pred: Any, *, y_train: Any, season: int = 1, sample_weight: Any = None
 ) -> float:
-    r"""Return the mean absolute scaled error; 0 is best, and 1 the error of the naive forecast.
+    r"""Return the mean absolute scaled error. 0 is best, and the naive forecast has about 1.
 
     .. math:: \frac{\frac1n \sum_i |y_i - \hat y_i|}
               {\frac1{T - m} \sum_{t > m} |z_t - z_{t - m}|}
 
-    `y_train` has the T values z of the training period in time order, and `season` is m. The naive
-    forecast is the value one season before (Hyndman and Koehler 2006,
-    https://doi.org/10.1016/j.ijforecast.2006.03.001). Zeros are no problem.
+    `y_train` contains the T values z of the training period in time order, and `season` is m. The
+    naive forecast is the value one season earlier (Hyndman and Koehler 2006,
+    https://doi.org/10.1016/j.ijforecast.2006.03.001). True values may be 0.
     """
     true, pred = _read_forecasts(y_true, y_pred)
     past = _checks.read_column("y_train", y_train)
@@ -417,67 +420,65 @@ def expected_loss(
 
     .. math:: E = \int L\bigl(f(x), y(x)\bigr)\, p(x)\, dx
 
-    The result lies in :math:`[0, \infty)`, for the 0-1 loss in [0, 1]. The best value is 0.
+    The result lies in :math:`[0, \infty)`, or in [0, 1] for the 0-1 loss. The best value is 0.
 
     Parameters
     ----------
     predict : callable
-        `f`, a function from an array of shape (n_points, n_dimensions) to an array of shape
+        The function `f`. It maps an array of shape (n_points, n_dimensions) to an array of shape
         (n_points,) or (n_points, 1), or to a scalar. Examples are the `predict` of a fitted
         estimator and any elementwise function.
     target : callable
-        `y`, with the same signature.
+        The function `y`, with the same signature.
     distribution : frozen SciPy distribution or density function
-        `p`. A continuous univariate distribution is integrated by adaptive quadrature,
-        `scipy.stats.multivariate_normal` over scrambled Sobol points, and any other multivariate
-        distribution over its own random draws. A function of one number `x` is the density at `x`.
-        It must integrate to 1 over `support`.
+        The density `p`. A continuous univariate distribution is integrated by adaptive quadrature.
+        `scipy.stats.multivariate_normal` is integrated over scrambled Sobol points, and any other
+        multivariate distribution over its own random draws. A function of one number `x` is the
+        density at `x`. It must integrate to 1 over `support`.
     loss : {"squared", "absolute", "zero_one"} or callable, default="squared"
-        `L`. A function ``loss(y_true, y_pred)`` returns one number >= 0 for each point.
+        The loss `L`. A function ``loss(y_true, y_pred)`` returns one number >= 0 for each point.
     support : tuple of two floats, default=(-inf, inf)
-        Ends of the interval on which a density function is positive. Distributions do not use it.
+        Ends of the interval where a density function is positive. Distributions ignore it.
     n_points : int, default=65536
-        Number of points in more than one dimension, ideally a power of 2. Quadrature does not use
-        it.
+        Number of points in more than one dimension, ideally a power of 2. Quadrature ignores it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. Quadrature does not use
-        it.
+        Seed of the random draws. An int gives the same result in each call. Quadrature ignores it.
 
     Returns
     -------
     result : Estimate
-        Estimate with `value`, in the unit of the loss, and ``details["error"]``. In one dimension,
-        the error is SciPy's estimate. Interval and standard error are nan, because the
-        computation is deterministic. In more dimensions, it is the half-width of the 95 % Student's
-        t interval over 16 `replicates`.
+        Estimate with `value`, in the unit of the loss, and its error ``details["error"]``. In one
+        dimension, the error is SciPy's estimate. The interval and the standard error are then nan,
+        because the computation is deterministic. In more dimensions, the error is the half-width
+        of the 95 % Student's t interval over 16 `replicates`.
 
     Raises
     ------
     ValueError
-        If a function does not return one finite value per point, `loss` is not one of the names
-        above or is negative, all quantiles of the distribution are equal, or a density function
-        does not integrate to 1.
+        If a function does not return one finite value per point, `loss` is an unknown name or is
+        negative, all quantiles of the distribution are equal, or a density function does not
+        integrate to 1.
     TypeError
-        If `distribution` is not of one of these kinds.
+        If `distribution` is of another kind.
 
     Warns
     -----
     IntegrationWarning
         If the estimated quadrature error stays above 1e-6 of the value. If the integral seems to
-        diverge, `value` is nan and `error` infinite.
+        diverge, `value` is nan and `error` is infinite.
 
     Notes
     -----
-    The error rate of a classifier `f` for classes `c` with priors and densities is the sum of
+    The error rate of a classifier `f` is a sum over the classes `c`, with priors and densities, of
     ``prior[c] * expected_loss(f, lambda x: c, density[c], loss="zero_one").value``.
 
-    Under a distribution, :func:`scipy.integrate.quad_vec` integrates over the log-odds of the
-    probability below a point, which resolves both tails. The part beyond a tail probability of
-    1e-147 is extrapolated as a power law. The functions are called with 254 points at once, one for
-    each piece of the line. Features between the 5,334 points of the first pass are missed, and
-    losses with more than about ten jumps do not converge, which is reported. A density function
-    is integrated by :func:`scipy.integrate.quad`, one point at a time. Narrow `support` if it
-    misses the mass.
+    For a distribution, :func:`scipy.integrate.quad_vec` integrates over the log-odds of the
+    cumulative probability, which resolves both tails. The part beyond a tail probability of 1e-147
+    is extrapolated as a power law. The functions are called with 254 points at once, one for each
+    piece of the line. Features narrower than the spacing of the 5,334 points of the first pass are
+    missed. Losses with more than about ten jumps do not converge, which raises the warning. A
+    density function is integrated by :func:`scipy.integrate.quad`, one point at a time. Narrow
+    `support` if the quadrature misses the region of high density.
 
     References
     ----------

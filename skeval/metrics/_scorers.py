@@ -75,7 +75,7 @@ def row_of_scorer(name: str) -> Metric | None:
 
 
 def name_of_scorer(scoring: Any) -> Any:
-    """Return the name of a scorer that is one of scikit-learn's; any other scoring is unchanged."""
+    """Return the name of a scikit-learn scorer. Any other scoring is returned unchanged."""
     if is_plain_scorer(scoring):
         for name in sklearn.metrics.get_scorer_names():
             known = sklearn.metrics.get_scorer(name)
@@ -87,7 +87,7 @@ def name_of_scorer(scoring: Any) -> Any:
 
 
 def range_of(name: Any, n_classes: int | None = None) -> tuple[float, float]:
-    """Return the range of a scorer, by name or made by `make_scorer`, or of a reported metric.
+    """Return the range of a reported metric, or of a scorer with a name or made by `make_scorer`.
 
     The range is infinite if it is unknown.
     """
@@ -109,9 +109,9 @@ def get_scorer_names() -> list[str]:
     Returns
     -------
     names : list of str
-        Sorted names that `get_scorer` accepts without further arguments. Not listed are
-        "neg_cost_sensitive_error", "neg_mase" and "neg_mean_quantile_loss", which require
-        `cost_matrix`, `y_train` and `quantiles`.
+        Sorted names that `get_scorer` accepts without further arguments. The list omits
+        "neg_cost_sensitive_error", "neg_mase" and "neg_mean_quantile_loss", because they require
+        `cost_matrix`, `y_train` and `quantiles`, respectively.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def get_scorer_names() -> list[str]:
 
 
 def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
-    """Return the scorer of a metric by name, for `scoring=` of scikit-learn.
+    """Return the scorer of a metric by name, for the argument `scoring` of scikit-learn.
 
     A scorer is called as ``scorer(estimator, X, y)``, and larger is better. Scorers of losses and
     errors are negated, and their names start with ``neg_``.
@@ -133,13 +133,13 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     ----------
     scoring : str or callable
         One of `get_scorer_names`, or a name with a required argument, such as
-        "neg_cost_sensitive_error" or "neg_mase". A scorer is returned unchanged.
-        "jaccard" is the index of scikit-learn for the sets of true and predicted positives of a
-        classifier. "pair_jaccard" compares two partitions by pairs of samples.
+        "neg_cost_sensitive_error" or "neg_mase". A scorer is returned unchanged. "jaccard" is the
+        index of scikit-learn, which compares the sets of true and predicted positives of a
+        classifier. "pair_jaccard" compares the pairs of samples of two partitions.
     **metric_kwargs : dict
         Arguments of the metric, such as `pos_label` or `cost_matrix`. Internal clustering indices
-        also accept `undefined` and `space`, see `make_clustering_scorer`. Scorers of scikit-learn
-        accept no arguments. Use `make_scorer` instead.
+        also accept `undefined` and `space` (see `make_clustering_scorer`). Scorers of scikit-learn
+        accept no arguments. Use `make_scorer` for them instead.
 
     Returns
     -------
@@ -153,12 +153,13 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
 
     Notes
     -----
-    Internal indices of clusterings, such as "dunn", and distances within and between clusters, such
-    as "neg_diameter" and "min_separation", need no y and work for clusterers without `predict`.
-    "neg_mean_within" and "mean_separation" are means over clusters, or pairs of clusters, of their
-    mean distances. With ``within="pairs"`` the former is the mean over all pairs of samples.
-    External indices, such as "purity", compare `predict` with y. The adjusted Rand and the Rand
-    index have scikit-learn's names, "adjusted_rand_score" and "rand_score".
+    Internal indices of clusterings, such as "dunn", require no y and support clusterers without
+    `predict`. The same applies to distances within and between clusters, such as "neg_diameter"
+    and "min_separation". "neg_mean_within" averages the mean distances of the clusters, and
+    "mean_separation" those of the pairs of clusters. With ``within="pairs"``, the former is the
+    mean over all pairs of samples in the same cluster. External indices, such as "purity", compare
+    `predict` with y. The Rand index and the adjusted Rand index have scikit-learn's names,
+    "rand_score" and "adjusted_rand_score".
 
     Examples
     --------
@@ -210,9 +211,9 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
 def read_scoring(estimator: Any, scoring: Any) -> Any:
     """Return the scorer or scorers of an argument `scoring`, like ``check_scoring``.
 
-    Names of skeval are accepted too, and an unknown name raises with suggestions. Scorers that
-    resample the procedure are refused, because the samples that they score did not train the model
-    here.
+    Names of skeval are accepted too. An unknown name raises an error with suggestions. Scorers
+    that resample the procedure are refused, because here the scored samples did not train the
+    model.
     """
     for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
         if isinstance(part, type):
@@ -255,7 +256,7 @@ ANY_CLASS = ("pos_label", None)
 
 
 def name_scoring(scoring: Any) -> str:
-    """Return the name of a score, or of its function, without options; "neg_" of a loss."""
+    """Return the name of a score, or of its function, without options. Losses begin with "neg_"."""
     function, _, greater_is_better = metric_of_scorer(scoring)
     function = function.func if isinstance(function, partial) else function
     name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
@@ -266,7 +267,7 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
     """Return the metric of a scorer for many fits at once, or None if it is not supported.
 
     The metric is looked up by the function that the scorer calls. `scoring=None` is the method
-    `score` of the estimator, that is, accuracy or R^2. `classes` is None for numbers.
+    `score` of the estimator, that is, accuracy or R^2. For regression, `classes` is None.
     """
     if scoring is None:
         scoring = "r2" if classes is None else "accuracy"
@@ -295,7 +296,7 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
 
 
 def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
-    """Raise if a classifier is scored by the explained variance of the numbers of its classes."""
+    """Raise an error if a classifier is scored by the explained variance of its class labels."""
     if metric_of_scorer(scorer)[0] in EXPLAINED_VARIANCES and is_classifier(estimator):
         raise ValueError(
             f"scoring={name!r} needs a regressor, got the classifier {type(estimator).__name__}. "
@@ -387,8 +388,8 @@ def make_clustering_scorer(
 ) -> ClusteringScorer:
     """Make a scorer of clusterers from an internal index.
 
-    With the scorer, ``scorer(estimator, X, y=None)``, `GridSearchCV` can select a clusterer or its
-    parameters by an index such as the silhouette, without labels.
+    The scorer is called as ``scorer(estimator, X, y=None)``. With it, `GridSearchCV` can select a
+    clusterer or its parameters by an index such as the silhouette, without labels.
 
     Parameters
     ----------
@@ -396,43 +397,44 @@ def make_clustering_scorer(
         ``index(X, labels, **kwargs) -> float``, or a name of `compare_clusterings`, such as
         "silhouette", "dbcv", "diameter" or "mean_separation".
     greater_is_better : bool, default=None
-        If False, the scorer returns the negated index. None means the direction of a name, and True
-        for a callable.
+        Whether larger is better. If False, the scorer returns the negated index. None means the
+        direction of a named index, and True for a callable.
     undefined : {"nan", "raise"} or float, default="nan"
-        Score of a partition without a defined index, because it has fewer than two clusters (noise,
-        label -1, is not a cluster), or the index is nan, or it raises `ValueError` and all clusters
-        are singletons. "nan" warns with `UndefinedMetricWarning`, and `GridSearchCV` then ranks the
-        candidate last. "raise" raises an error. A number is used as the score, whatever the sign of
-        the index.
+        Score of a partition whose index is undefined. An index is undefined if there are fewer
+        than two clusters (noise, label -1, is not a cluster) or if the index is nan. It is also
+        undefined if all clusters are singletons and the index raises `ValueError`. "nan" warns
+        with `UndefinedMetricWarning`, and `GridSearchCV` then ranks the candidate last. "raise"
+        raises an error. A number is used as the score without a change of its sign.
     space : {"transformed", "input"}, default="transformed"
-        Space for the evaluation of a `Pipeline`, either X as transformed for its last step, or X as
-        passed. Other estimators are evaluated in X. Use "input" to compare pipelines with different
-        transformers, whose distances have different scales.
+        Data on which a `Pipeline` is evaluated. "transformed" uses X after all transformers, and
+        "input" uses X as passed. Other estimators are evaluated on X. Use "input" to compare
+        pipelines with different transformers, because their distances have different scales.
     **kwargs : dict
         Further arguments of `index`.
 
     Returns
     -------
     scorer : ClusteringScorer
-        Scorer that can be pickled if `index` can. Metadata requested with `set_score_request` are
+        Scorer that can be pickled if `index` can. Metadata requested with `set_score_request` is
         passed to the index.
 
     Raises
     ------
     ValueError
         If `index` is not callable, or `undefined` or `space` is invalid. The scorer itself raises
-        if the index raises for a partition with at least two clusters, for example on text data.
+        an error if the index does for a partition with at least two clusters, for example on text
+        data.
 
     Notes
     -----
-    If the fitted estimator has `predict`, it defines the partition of `X`, so clusters found on
-    training samples are evaluated on held-out samples. Methods such as DBSCAN cannot predict new
-    samples, so a clone is fitted on `X` itself. ``cv=[(range(n), range(n))]`` searches on all
-    samples.
+    If the fitted estimator has `predict`, its predictions define the partition of `X`. Clusters
+    that were found on training samples are then evaluated on held-out samples. Methods such as
+    DBSCAN cannot predict new samples, so a clone is fitted on `X` itself. To search on all
+    samples, pass ``cv=[(range(n), range(n))]``.
 
-    An error that concerns every candidate, such as data that the index does not support, is raised.
-    Unless ``error_score="raise"``, `GridSearchCV` replaces it by nan, with a warning that includes
-    the traceback. If all scores are nan, it ranks the first candidate best.
+    An error that affects every candidate, for example because the index does not support the data,
+    is raised by the scorer. Unless ``error_score="raise"``, `GridSearchCV` replaces it by nan and
+    warns with the traceback. If all scores are nan, it ranks the first candidate best.
 
     Examples
     --------

@@ -1,9 +1,12 @@
 """Table of all prediction metrics, used by scorers, intervals and reports.
 
-To add a metric, write its function and its row. A row contains the range of the metric, its
-direction, the response that it evaluates, its influence function, its form for many fits at once,
-and its closed-form intervals, for a proportion of samples, a function of the confusion table, an
-area, or a mean over samples. The functions that compute these intervals are defined above the rows.
+To add a metric, write its function and its row. A row contains:
+
+- the range of the metric, its direction, and the response that it evaluates
+- its influence function and its vectorized form for many fits
+- its closed-form intervals. These exist for a proportion of samples, a function of the confusion
+  table, an area, and a mean over samples. The functions that compute them stand above the rows.
+
 Clustering indices have a separate table, `INDICES`.
 """
 
@@ -123,13 +126,15 @@ class Folds(NamedTuple):
     Attributes
     ----------
     row, fit : int ndarray of shape (n_predictions,)
-        Tested sample of each prediction, numbered without gaps, and the model that made it.
+        Index of the tested sample of each prediction, numbered without gaps, and of the model that
+        made the prediction.
     first : int ndarray of shape (n_samples,)
         First prediction of each tested sample.
     repeats : list
-        Selection of the predictions of each repeat.
+        One selection of predictions for each repeat.
     inflation : float
-        Variance of a mean loss for the trained model, divided by that of independent losses.
+        Variance of a mean loss for the trained model, divided by the variance for independent
+        losses.
     """
 
     row: NDArray[np.intp]
@@ -142,7 +147,7 @@ class Folds(NamedTuple):
 class Sample(NamedTuple):
     """Targets, predictions or scores, and the value of the metric if it is known.
 
-    Out-of-fold predictions have `folds`. The other arrays have one entry for each prediction.
+    Out-of-fold predictions have `folds`. All other arrays have one entry for each prediction.
     """
 
     y_true: Array
@@ -159,7 +164,7 @@ class Sample(NamedTuple):
 
     @property
     def independent(self) -> bool:
-        """Whether samples are independent, of equal weight and tested by one model."""
+        """Whether the samples are independent, have equal weights and are tested by one model."""
         return self.weight is None and self.groups is None and self.folds is None
 
     def weigh(self) -> Floats:
@@ -168,7 +173,7 @@ class Sample(NamedTuple):
 
     @property
     def parts(self) -> list[Any]:
-        """Selection of the predictions of each repeat."""
+        """One selection of predictions for each repeat."""
         return [slice(None)] if self.folds is None else self.folds.repeats
 
     @property
@@ -179,9 +184,10 @@ class Sample(NamedTuple):
     def inflate(self, variance: float, values: Iterable[float] = ()) -> float:
         """Return the factor by which training sets increase the variance of a metric.
 
-        `variance` is due to the tested samples alone. `values` are the metric in each repeat of the
-        folds, which varies with the training sets only. The inflation of mean losses is the least
-        factor, because metrics such as the explained variance of a useless model vary more.
+        `variance` is due to the tested samples alone. `values` contains the metric in each repeat
+        of the folds, so it varies only because the training sets do. The factor is at least the
+        inflation of mean losses, because metrics such as the explained variance of a useless model
+        vary more.
         """
         finite = np.array([value for value in values if np.isfinite(value)])
         if len(finite) < 2 or not variance > 0:
@@ -191,10 +197,10 @@ class Sample(NamedTuple):
         return max(self.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
 
     def find_means(self) -> Floats:
-        """Return the mean that a model without features predicts for each prediction.
+        """Return the prediction of a model without features, for each prediction.
 
-        It is the mean of the samples that the fit does not test or, if it tests all, as a fixed
-        model does, the mean of all samples.
+        This is the mean of the samples that the fit does not test. If the fit tests all samples,
+        as a fixed model does, it is the mean of all samples.
         """
         true, weight = self.y_true.astype(float), self.weigh()
         mean = float(np.average(true, weights=weight))
@@ -207,12 +213,13 @@ class Sample(NamedTuple):
         return mean + np.where(some, sums / np.where(some, rest, 1), 0.0)[fit]
 
     def measure_spread(self, means: Floats) -> tuple[float, float]:
-        r"""Return the mean square of the predictions about `means`, and the part that is noise.
+        r"""Return the mean square of the predictions around `means`, and the part that is noise.
 
-        The noise is due to training samples. It is estimated by a jackknife that leaves out folds:
-        the variance between repeats, times :math:`(1 - 1/n) / (q - 1/n)` for `n` units of which a
-        model leaves out the share `q`, always with the tested unit. The jackknife is too large
-        rather than too small (Efron and Stein 1981). It is 0 without repeats.
+        The noise is due to the training samples. A jackknife that leaves out folds estimates it as
+        the variance between repeats times :math:`(1 - 1/n) / (q - 1/n)`. Here `n` is the number of
+        units, and `q` is the fraction that a model leaves out, which always includes the tested
+        unit. The jackknife tends to be too large, not too small (Efron and Stein 1981). It is 0
+        without repeats.
         """
         distance = self.y_pred - means
         spread = float(np.average(distance**2, weights=self.weight))
@@ -230,9 +237,9 @@ class Sample(NamedTuple):
         return spread, float(moved @ moved / np.sum(times - 1)) * (1 - 1 / n) / share
 
     def average(self, losses: Floats, values: Iterable[float] = ()) -> tuple[float, float, float]:
-        """Return the mean loss, its standard error for the trained model, degrees of freedom.
+        """Return the mean loss, its standard error for the trained model, and degrees of freedom.
 
-        `values` has one value per repeat if the losses are influences on another metric.
+        `values` contains one value per repeat if the losses are influences on another metric.
         """
         # variance of a single repeat, because all repeats test the same samples
         tested = [
@@ -259,7 +266,8 @@ Measured = tuple[float, Forms]
 
 
 class Form(NamedTuple):
-    """Type of closed form, with the names of its intervals and the function that computes them."""
+    """A kind of closed form, with the names of its intervals and the function that computes them.
+    """
 
     methods: tuple[str, ...]
     make: Callable[[Metric, Arguments, Sample], Measured]
@@ -277,7 +285,7 @@ class Reported(NamedTuple):
     arguments : mapping
         Keyword arguments of the function.
     of_class : bool
-        Whether it is computed separately for each class.
+        Whether the metric is computed separately for each class.
     """
 
     name: str
@@ -295,13 +303,13 @@ class Metric:
     function : callable
         ``function(y_true, y_pred, **arguments) -> float``.
     range : tuple of two floats, or callable
-        Smallest and largest value, which also bound every interval, or a function that returns them
-        for a number of classes, None if unknown.
+        Smallest and largest value. They also bound every interval. A function returns them for a
+        number of classes, which is None if unknown.
     greater_is_better : bool
     response : str or tuple of str
-        Response of a classifier or regressor that the metric evaluates.
+        Output of a classifier or regressor that the metric evaluates.
     required : tuple of str
-        Names of arguments, one of which is required.
+        Names of arguments. At least one of them is required.
     interval : tuple of Form
         Closed-form intervals, the best first.
     keywords, targets : frozenset of str
@@ -310,22 +318,23 @@ class Metric:
         ``from_table(table, order, arguments)`` attaches the metric, as a function of the counts, to
         a table with the classes in this order.
     counted : {"all", "y_true", "y_pred"}
-        Denominator of a proportion, all samples, positive samples, or samples predicted as
-        positive.
+        Samples in the denominator of a proportion, that is, all samples, the positive samples, or
+        those predicted as positive.
     side : bool or None
-        For a metric of one class against the rest, whether it refers to samples of that class.
+        For a metric of one class against the rest, whether its samples belong to that class.
     per_sample : callable or None
-        ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,). Its mean is the metric
-        or, with `root`, the square of the metric. For probabilities, `y_true` contains column
-        numbers of `y_pred`.
+        ``per_sample(y_true, y_pred, **arguments)`` returns an array of shape (n_samples,). Its
+        mean is the metric or, with `root`, the square of the metric. For probabilities, `y_true`
+        contains column numbers of `y_pred`.
     loss : str or None
-        Name of the loss whose mean is the metric, or 1 minus the metric if greater is better.
+        Name of a loss. The metric is its mean, or 1 minus its mean if greater is better.
     influence : callable or None
-        ``influence(arguments, sample)`` returns the metric of scores, of two or several classes,
-        with the influence of each sample, or None if there is no such form for these arguments. The
-        influence on a mean is `per_sample` minus the mean.
+        ``influence(arguments, sample)`` returns the metric of scores, for two or more classes, and
+        the influence of each sample on it. It returns None if these arguments have no such form.
+        For a mean, the influence is `per_sample` minus the mean.
     batch : mapping of str to callable
-        ``batch[average](predictions)`` returns the metric of each of many fits, "" without average.
+        ``batch[average](predictions)`` returns the metric of each of many fits. The key is ""
+        without average.
     reported : tuple of Reported
         Forms of the metric that a report shows by default.
     """
@@ -350,7 +359,7 @@ class Metric:
 
     @property
     def of_numbers(self) -> bool:
-        """Whether the metric evaluates predicted numbers."""
+        """Whether the metric evaluates a numeric target."""
         return self.response == "predict" and self.from_table is None
 
     @property
@@ -418,13 +427,13 @@ COST_ARGUMENTS = frozenset(
 
 
 def use_hits(table: ConfusionTable, *_: Any, hit: float = 1.0) -> ConfusionTable:
-    """Return the counts of wrong and right predictions with the accuracy, or the error rate."""
+    """Return the numbers of wrong and correct predictions, with the accuracy or the error rate."""
     right = np.eye(len(table.counts), dtype=np.intp)
     return table.merge(right, partial(tables.mean_cost, costs=np.array([1 - hit, hit])))
 
 
 def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
-    """Return the table with the mean cost, nan if the cost matrix lacks a class that occurs."""
+    """Return the table with the mean cost, or nan if the cost matrix lacks an observed class."""
     shape = table.counts.shape
     named = {name: value for name, value in arguments.items() if name in COST_ARGUMENTS}
     costs = np.full(shape, np.nan)
@@ -444,7 +453,7 @@ def use_kappa(table: ConfusionTable, _: Array, arguments: Arguments) -> Confusio
 
 
 def use_metric(metric: ValueAndGradient, table: ConfusionTable, *_: Any) -> ConfusionTable:
-    """Return the table with a metric of the fractions of its cells."""
+    """Return the table with a metric of its cell fractions."""
     return table._replace(metric=metric)
 
 
@@ -456,7 +465,7 @@ def find_costs(y_true: Array, y_pred: Array, *, labels: Any = None, **costs: Any
 
 
 def find_hits(y_true: Array, y_pred: Array, hit: float = 1.0) -> Floats:
-    """Return `hit` for each sample whose label is predicted, and ``1 - hit`` for the others."""
+    """Return `hit` for each sample whose label is predicted, and ``1 - hit`` for each other one."""
     return np.where(y_true == y_pred, hit, 1 - hit)
 
 
@@ -467,16 +476,16 @@ def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
 
 
 def unwrap(metric: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-    """Return the function under a `functools.partial`, and the keywords it fixes."""
+    """Return the function inside a `functools.partial`, and the keywords fixed there."""
     if isinstance(metric, partial) and not metric.args:
         return metric.func, dict(metric.keywords)
     return metric, {}
 
 
 def explain_undefined(metric: Callable[..., Any], y_true: Any, y_pred: Any) -> str:
-    """Return why a metric of one class, or Matthews' correlation, is 0/0, or "" if it is not.
+    """Return why a metric of one class, or Matthews' correlation, is 0/0, or "" if it is defined.
 
-    scikit-learn returns 0 for it, or the argument `zero_division`.
+    scikit-learn then returns 0, or the argument `zero_division`.
     """
     function, arguments = unwrap(metric)
     row, true, pred = find_row(function), np.asarray(y_true), np.asarray(y_pred)
@@ -503,7 +512,7 @@ def explain_undefined(metric: Callable[..., Any], y_true: Any, y_pred: Any) -> s
 
 
 def fix_labels(metric: Callable[..., Any], y_true: Any, sets: Any) -> Callable[..., Any]:
-    """Return a metric that names the columns of prediction sets for parts of the samples, too."""
+    """Return a metric that also names the columns of prediction sets for subsets of the samples."""
     function, arguments = unwrap(metric)
     named = "labels" in arguments or getattr(sets, "ndim", 1) < 2
     if named or function not in (set_coverage, mean_set_size):
@@ -620,7 +629,7 @@ def count_labels(
 
 
 def use_label_ranking(row: Metric, columns: Sample) -> Measured:
-    """Return the score interval of the mean area, or average precision, of the columns."""
+    """Return the score interval of the mean area, or mean average precision, over the columns."""
     true, score = (values.reshape(len(values), -1) for values in columns[:2])
     weight = columns.weigh()
     seen = weight > 0  # precision is undefined before the first sample with weight
@@ -641,9 +650,9 @@ def use_label_ranking(row: Metric, columns: Sample) -> Measured:
 
 
 def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
-    """Return the area of two classes, or of several, one-vs-rest or one-vs-one.
+    """Return the area for two classes, or the one-vs-rest or one-vs-one area for more.
 
-    Areas of several classes have the average "macro" or "weighted".
+    For more than two classes, the average is "macro" or "weighted".
     """
     # codes of the classes, and the arguments of the metric
     classes, codes = np.unique(sample.y_true, return_inverse=True)
@@ -692,10 +701,10 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
 
 
 def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]]:
-    """Return the mean over classes of the area of each against the rest, and it in each repeat.
+    """Return the mean one-vs-rest area over classes, and this mean in each repeat.
 
-    `codes` are integers, or booleans for the area of one class. Areas compare samples that were
-    scored by the same model.
+    `codes` are integers, or booleans for the area of one class. An area compares only samples that
+    were scored by the same model.
     """
     assert sample.folds is not None
     row, fit, first, *_ = sample.folds
@@ -731,10 +740,11 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
 def close_area(result: Ranking, sample: Sample, values: Sequence[float] = ()) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
-    Training sets widen it by the variance between repeats, `values`. This is compared with the
-    larger of the variance of the samples and the variance of the model of the interval, because
-    the variance of the samples vanishes as the area approaches 1. A variance between `R` repeats is
-    shrunk by ``(R - 1) / (R + 1)``, because it is large by chance if there are few.
+    The variation between training sets widens it by the variance between repeats, `values`. This
+    variance is compared with the variance of the samples, or with the variance that the model of
+    the interval implies if that is larger, because the variance of the samples vanishes as the
+    area approaches 1. A variance between `R` repeats is shrunk by ``(R - 1) / (R + 1)``, because
+    with few repeats it can be large by chance.
     """
     area, error, sizes, degrees, _ = result
     if sample.folds is not None:
@@ -808,7 +818,7 @@ def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Measure
 
 
 def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
-    """Return intervals of the average precision, as if it were a proportion of the positives.
+    """Return intervals of the average precision, treated as a proportion of the positives.
 
     Weighted or grouped samples have the variance of its influence.
     """
@@ -858,7 +868,7 @@ def find_sample_losses(row: Metric, arguments: Arguments, y_true: Array, y_pred:
 def close_mean(losses: Floats, sample: Sample, *, bounded: bool, root: bool = False) -> Measured:
     """Return the mean of losses, or its root, with its intervals.
 
-    Losses that are not negative have Student's interval on the log scale. It is undefined if it
+    Nonnegative losses have Student's t interval on the log scale. The interval is undefined if it
     would be too wide to be useful.
     """
     mean, error, degrees = sample.average(losses)
@@ -881,7 +891,7 @@ def close_mean(losses: Floats, sample: Sample, *, bounded: bool, root: bool = Fa
 
 
 def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
-    """Return Wilson's interval of the mean of values between 0 and 1, with their variance."""
+    """Return Wilson's interval for the mean of values between 0 and 1, from their variance."""
     values = find_sample_losses(row, arguments, *sample[:2])
     mean, error, degrees = sample.average(values)
     # number of samples of a proportion with this standard error
@@ -897,9 +907,10 @@ def limit_explained(
 ) -> Limits:
     """Return the limits of the explained variance of out-of-fold predictions.
 
-    `error` is the standard error of the `ratio`, 1 minus the explained variance, for samples alone.
-    The limits exclude 0 if and only if the difference from the error of the mean does, because this
-    has a more powerful test than a ratio whose denominator varies. They always include the `value`.
+    `error` is the standard error of the `ratio`, 1 minus the explained variance, due to the
+    samples alone. The limits exclude 0 if and only if the difference from the error of the mean is
+    significant. A test of this difference has more power than a test of a ratio with a varying
+    denominator. The limits always include the `value`.
     """
     means = sample.find_means()
     losses = (sample.y_true - means) ** 2
@@ -943,7 +954,7 @@ def use_separation(row: Metric, arguments: Arguments, sample: Sample) -> Measure
 
 
 def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
-    """Return the explained variance, one minus a ratio of mean squares, and its interval."""
+    """Return the explained variance, 1 minus a ratio of mean squares, and its interval."""
     true, pred, weight = sample.y_true.astype(float), sample.y_pred.astype(float), sample.weight
     mean = float(np.average(true, weights=weight))
     total = float(np.average((true - mean) ** 2, weights=weight))
@@ -1016,12 +1027,12 @@ def arrange(row: Metric, arguments: Arguments, counted: CountedClasses) -> Confu
 
 
 class BatchPredictions:
-    """Predictions of fits that did not fail, fit after fit, with the true labels.
+    """Predictions of the successful fits, one fit after another, with the true labels.
 
     Parameters
     ----------
     true : ndarray of shape (n_predictions,)
-        Codes, or numbers.
+        Class codes, or numeric targets.
     output : FitOutput
     n_classes : int
     """
@@ -1034,7 +1045,7 @@ class BatchPredictions:
         self.n_classes = n_classes
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Return the sum over the predictions of each fit. Every fit has some."""
+        """Return the sum over the predictions of each fit. Every fit has at least one."""
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
         sums: np.ndarray = np.add.reduceat(values, starts)
         return sums
@@ -1065,7 +1076,7 @@ class BatchPredictions:
 
     @cached_property
     def of_second(self) -> np.ndarray | None:
-        """Scores of the second class, with ties for rounding errors."""
+        """Scores of the second class. Scores that differ by rounding errors are tied."""
         if self.output.decision is not None:
             return self.output.tie_decision()
         return None if self.output.probability is None else self.output.probability[:, 1]
@@ -1077,9 +1088,9 @@ class BatchPredictions:
         return probability
 
     def ranked(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield fits of one size with their labels by descending score, and the ends of ties.
+        """Yield fits of equal size with their labels by descending score, and the ends of ties.
 
-        Labels and ends, which mark the last of equal scores, have the shape (n_fits_of_size, size).
+        Both arrays have shape (n_fits_of_size, size). `ends` marks the last of equal scores.
         """
         assert self.of_second is not None
         for fits, at in group_by_size(self.sizes):
@@ -1092,7 +1103,8 @@ class BatchPredictions:
 
 
 def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the fits with the same number of predictions, and their positions, (n_fits, size)."""
+    """Yield fits with equal numbers of predictions, and the predictions' positions, (n_fits, size).
+    """
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):
         fits = np.flatnonzero(sizes == size)
@@ -1208,7 +1220,7 @@ def brier(predictions: BatchPredictions) -> np.ndarray:
 
 
 def r2(predictions: BatchPredictions) -> np.ndarray:
-    """Return the fraction of explained variance, or nan without variance."""
+    """Return the explained variance, or nan if the target is constant."""
     true, sizes = predictions.true.astype(float), predictions.sizes
     # mean of the tested labels of each fit
     means = np.repeat(predictions.sums(true) / sizes, sizes)
@@ -1279,7 +1291,7 @@ def find_percentages(y_true: Array, y_pred: Array) -> Floats:
 def score_rows(
     function: Callable[..., float], y_true: Array, y_pred: Array, **arguments: Any
 ) -> Floats:
-    """Return a metric of each row, which has several labels or documents."""
+    """Return a metric of each row, which contains several labels or documents."""
     rows = zip(y_true[:, None], y_pred[:, None], strict=True)
     return np.array([function(*row, **arguments) for row in rows], dtype=float)
 

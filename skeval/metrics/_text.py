@@ -1,8 +1,8 @@
 """BLEU of corpora and sentences.
 
-Sentences are validated and split into tokens. Words are numbered, and the number of an n-gram is
-derived from the number of its first n - 1 words and of its last word. No text is hashed twice, and
-n-grams are counted by sorting integers. All counts are exact.
+Sentences are validated and split into tokens. Words are mapped to integers, and an n-gram's
+integer is derived from the integer of its first n - 1 words and that of its last word. No text is
+hashed twice, and n-grams are counted by sorting integers. All counts are exact.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def log_bleu_score(
 
     .. math:: \log BLEU = \min(1 - r/c,\ 0) + \sum_{n=1}^N w_n \log p_n
 
-    with the terms of `bleu_score`. The result lies in :math:`[-\infty, 0]`. The best value is 0.
-    The logarithm distinguishes scores that are too small to differ visibly as BLEU.
+    The terms are those of `bleu_score`. The result lies in :math:`[-\infty, 0]`. The best value is
+    0. The logarithm distinguishes scores that are so small that BLEU rounds to 0.
 
     Parameters
     ----------
@@ -118,47 +118,48 @@ def bleu_score(
                          {\sum_i \sum_g h_g(c_i)}, \quad
               BP = \min\bigl(1, e^{1 - r/c}\bigr)
 
-    where :math:`h_g(s)` is the number of occurrences of the n-gram `g` in `s`, the inner sums are
-    over n-grams of order `n`, `c` is the total length of the hypotheses :math:`c_i`, and `r` the
-    total length of their closest references (ties go to the shorter). BP is the brevity penalty.
-    The result lies in [0, 1]. The best value is 1, the worst 0.
+    Here, :math:`h_g(s)` is the number of occurrences of the n-gram `g` in `s`, and the inner sums
+    are over n-grams of order `n`. The total length of the hypotheses :math:`c_i` is `c`. The total
+    length of the references with the closest lengths is `r` (ties go to the shorter). BP is the
+    brevity penalty. The result lies in [0, 1]. The best value is 1, the worst 0.
 
     Parameters
     ----------
     references : sequence of length n_sentences
         ``references[i]`` is the list of references of ``hypotheses[i]``. A single string is one
-        reference. References have the same type as the hypotheses, strings or lists of tokens, so
-        one tokenized reference is ``[["the", "cat"]]``.
+        reference. References have the same type as the hypotheses, that is, strings or lists of
+        tokens. For example, one tokenized reference is ``[["the", "cat"]]``.
     hypotheses : sequence of length n_sentences
-        Hypothesis sentences, as strings, or lists of tokens.
+        Hypothesis sentences, as strings or lists of tokens.
     max_order : int, default=4
         Largest order `N` of n-grams.
     weights : array-like of shape (max_order,), default=None
         The weights :math:`w_n`, summing to 1. None means ``1 / max_order`` for each.
     smoothing : {"add-k", "floor", "exp"}, default=None
-        Treatment of orders without a match, as in [2]_. "add-k" adds `k` to matches and totals of
-        the orders above 1, "floor" replaces 0 matches by a small number, "exp" replaces the first,
-        second, ... 0 by 1/2, 1/4, ... Without a match at any order, BLEU is always 0.
+        Treatment of orders without a match, as in [2]_. "add-k" adds `k` to the matches and totals
+        of the orders above 1. "floor" replaces 0 matches by a small number. "exp" replaces the
+        first, second, ... 0 by 1/2, 1/4, ... If no order has a match, BLEU is always 0.
     smoothing_value : float, default=None
-        The `k` of "add-k", by default 1, or the number of matches of "floor", by default 0.1 and at
-        most 1, because no match must not count more than one match.
+        The `k` of "add-k", by default 1, or the number of matches of "floor", by default 0.1. The
+        latter is at most 1, because zero matches must not count more than one match.
     effective_order : bool, default=False
-        If True, omit orders for which no hypothesis has an n-gram, and divide the remaining weights
-        by their sum.
+        Whether to omit orders for which no hypothesis has an n-gram. The remaining weights are
+        then divided by their sum.
     tokenize : callable, default=None
         Function from a string to a list of tokens. None splits at whitespace.
 
     Returns
     -------
     score : float
-        A fraction. If all hypotheses have fewer than `max_order` tokens, the score is 0 with
-        `UndefinedMetricWarning`, unless `effective_order` is True. If all are empty, it is 0.
+        BLEU between 0 and 1. If all hypotheses have fewer than `max_order` tokens, the score is 0
+        with `UndefinedMetricWarning`, unless `effective_order` is True. If all are empty, the
+        score is 0.
 
     Raises
     ------
     ValueError
         If the lengths differ, for example because references are transposed. If there are no
-        sentences or a sentence has no references. If strings and token lists are mixed. If
+        sentences, or a sentence has no references. If strings and token lists are mixed. If the
         weights are invalid.
     TypeError
         If a token or sentence is not a string.
@@ -229,7 +230,7 @@ def sentence_bleu_score(
     Returns
     -------
     score : float
-        A fraction.
+        BLEU between 0 and 1.
 
     Raises
     ------
@@ -239,8 +240,8 @@ def sentence_bleu_score(
     Notes
     -----
     The value equals the ``score / 100`` of ``sacrebleu.sentence_bleu(hypothesis, references,
-    tokenize="none")`` with the `smooth_method` of the same name. It also uses the effective order
-    by default.
+    tokenize="none")`` with the `smooth_method` of the same name. That function also uses the
+    effective order by default.
 
     References
     ----------
@@ -259,7 +260,7 @@ def sentence_bleu_score(
 
 
 class Sums(NamedTuple):
-    """Corpus score, with statistics of each sentence, and a function of their sums."""
+    """Corpus score, as statistics of each sentence and a function of their sums."""
 
     read: Callable[[Any, Any], Ints]
     score: Callable[[Ints], float]
@@ -270,7 +271,7 @@ class Sums(NamedTuple):
 
 
 def find_sums(metric: Any) -> Sums | None:
-    """Return the sums behind a text score with the options of a `partial`, else None."""
+    """Return the sums behind a text score with the options of a `partial`, or None."""
     fixed = metric.keywords if isinstance(metric, partial) else {}
     function = metric.func if isinstance(metric, partial) else metric
     if function is bleu_score:
@@ -353,12 +354,12 @@ def bleu_statistics(
     max_order: int = 4,
     tokenize: Tokenizer | None = None,
 ) -> Ints:
-    """Return the BLEU statistics of each sentence, c, r, matches and totals of each order.
+    """Return the BLEU statistics of each sentence, that is, c, r, matches and totals of each order.
 
     `c` is the length of the hypothesis, `r` the closest reference length (ties go to the shorter),
-    a total the number of n-grams of the hypothesis. Matches of an n-gram are clipped at its largest
-    count in a single reference. For any selection or resample of sentences, log BLEU is `log_bleu`
-    of the sum of their rows.
+    and a total is the number of n-grams in the hypothesis. Matches of an n-gram are clipped at its
+    largest count in a single reference. For any selection or resample of sentences, log BLEU is
+    `log_bleu` of the sum of their rows.
     """
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
         if isinstance(sentences, str) or not isinstance(sentences, Collection):

@@ -1,8 +1,8 @@
-"""The bootstrap, out-of-bag, .632, .632+ and Harrell's correction, of losses and of any score.
+"""Bootstrap estimates of losses and scores: out-of-bag, .632, .632+ and Harrell's correction.
 
-In order, these are the two public functions, which share one plan and one loop over its fits, and
-then the estimates of losses and of scores. A model predicts the samples that its resample left out.
-If scores are estimated, it predicts all samples, and its predictions are scored on the resample
+The module begins with the two public functions, which share one plan and one loop over its fits.
+The estimates of losses and of scores follow. For losses, a model predicts the samples that its
+resample left out. For scores, it predicts all samples. Its predictions are scored on the resample
 that trained it, on all samples, and on the samples that the resample left out.
 """
 
@@ -115,10 +115,10 @@ def bootstrap_error(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Estimate:
-    r"""Estimate the error by the bootstrap, out-of-bag, .632 or .632+.
+    r"""Estimate the error by the bootstrap (out-of-bag, .632 or .632+).
 
-    Each of `B` resamples, drawn with replacement, trains a model that predicts the samples it left
-    out. With `BI` the mean of their losses (out-of-bag) and `AE` the resubstitution error of one
+    Each of `B` resamples, drawn with replacement, trains a model that predicts the samples left
+    out. With `BI` the mean of these losses (out-of-bag) and `AE` the resubstitution error of one
     fit to all samples,
 
     .. math:: B_{.632} = 0.368\, AE + 0.632\, BI, \qquad B_{.632+} = (1 - w)\, AE + w\, BI .
@@ -128,21 +128,22 @@ def bootstrap_error(
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     method : {"oob", ".632", ".632+"}, default=".632+"
-        The estimate. "oob" is pessimistic (it trains on 63 % of the distinct samples), ".632"
-        optimistic when the estimator overfits.
+        The estimate. "oob" is pessimistic, because a resample has only 63 % of the distinct
+        samples. ".632" is optimistic if the estimator overfits.
     n_resamples : int, default=200
         Number `B` of resamples.
     average : {"samples", "bootstraps"}, default="samples"
-        `BI` is the mean over samples of their out-of-bag loss (Efron's leave-one-out bootstrap), or
-        the mean over resamples of the error on the samples that each left out.
+        Definition of `BI`. "samples" averages the out-of-bag losses of each sample first (Efron's
+        leave-one-out bootstrap). "bootstraps" averages the out-of-bag errors of the resamples.
     stratify : bool, default=False
-        Draw within each class, so that every resample keeps the class sizes.
+        Whether to draw within each class, so that every resample has the same class sizes.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Whole groups are resampled.
     loss : str or callable, default=None
@@ -150,21 +151,21 @@ def bootstrap_error(
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
         means 0-1 loss for classifiers and squared error for regressors.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any. With `groups` they must draw whole groups.
+        Resamples to use instead of random ones. With `groups`, each must consist of whole groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples. Weights (``{"sample_weight": w}``) are
         used in the fits only. Losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit and in the means of the losses. Each step that
-        accepts weights receives them unchanged. In the mean losses only their ratios matter. A
-        weight is not a number of copies, so intervals count at most ``sum(w)^2 / sum(w^2)``
-        samples. Samples are drawn without regard to them.
+        accepts weights receives them unchanged. In the mean losses, only the ratios of weights
+        matter. A weight is not a number of copies, so intervals count at most ``sum(w)^2 /
+        sum(w^2)`` samples. The random draws ignore the weights.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. The first 100 of 200
-        resamples are the 100 of the same seed.
+        Seed of the random draws. An int gives the same result in each call. With the same seed,
+        the first 100 of 200 resamples equal those of a call with 100.
     n_jobs : int, default=None
         Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
@@ -173,14 +174,15 @@ def bootstrap_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit fails, raise the error, or leave out the resample, count it and warn.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the resample, counts
+        it and warns.
 
     Returns
     -------
     Estimate
-        `replicates` contains the out-of-bag error of each resample. In `extra`, `resubstitution` is
-        `AE`, `oob` is `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`,
-        `weight` is the weight of the out-of-bag error, and `n_redrawn` is the number of degenerate
+        `replicates` contains the out-of-bag error of each resample. In `extra`, `resubstitution`
+        is `AE`, `oob` is `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`,
+        and `weight` is the weight of the out-of-bag error. `n_redrawn` is the number of degenerate
         resamples that were drawn again.
 
     Raises
@@ -189,27 +191,26 @@ def bootstrap_error(
         If a class is too small to draw from, `n_resamples` < 1, `indices` are not resamples or
         split groups, or `stratify` is combined with `groups` or a regressor.
     TypeError
-        If `sample_weight` is passed and a step of the estimator does not accept it. The step is
-        named.
+        If `sample_weight` is passed and a step of the estimator does not accept it. The message
+        names the step.
 
     Notes
     -----
     :doc:`/user_guide/formulas` has the formulas, and :doc:`/validation` compares ".632+" with the
     methods of `error_interval`.
 
-    Standard errors come from the infinitesimal jackknife [1]_, corrected for the Monte Carlo noise
-    of the finite number of resamples [2]_. The interval is Wilson's for 0-1 loss, with the number
-    of samples at which a proportion has this standard error, and normal on the logarithmic scale
-    for squared and absolute loss. A resample that leaves nothing out, or has one class only, is
-    drawn again and counted.
+    Standard errors are computed with the infinitesimal jackknife [1]_ and corrected for the Monte
+    Carlo noise of the resamples [2]_. For 0-1 loss, the interval is Wilson's, with the number of
+    samples at which a proportion has this standard error. For squared and absolute loss, it is
+    normal on the logarithmic scale. A resample that leaves out no sample, or contains only one
+    class, is drawn again and counted.
 
     ".632" and ".632+" are far too low for models that fit any training set perfectly, such as
-    forests and 1-nearest-neighbor. "oob" is too high with few samples per feature.
+    forests and 1-nearest-neighbor. "oob" is too high if there are few samples per feature.
 
-    ``mlxtend.evaluate.bootstrap_point632_score`` uses the error of each bootstrap model on all
-    samples in place of `AE`, which makes its .632 estimate too large. If `BI` exceeds the
-    no-information error, equation (32) of [1]_ keeps `BI` in the .632 part. Here it is replaced
-    throughout.
+    ``mlxtend.evaluate.bootstrap_point632_score`` replaces `AE` by the error of each bootstrap
+    model on all samples, so its .632 estimate is too large. If `BI` exceeds the no-information
+    error, equation (32) of [1]_ keeps `BI` in the .632 part. This function replaces it throughout.
 
     References
     ----------
@@ -269,45 +270,46 @@ def bootstrap_score(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Estimate | Results:
-    r"""Estimate any score, or several from one set of fits, by the bootstrap.
+    r"""Estimate one or several scores by the bootstrap, from one set of fits.
 
-    Each of `B` resamples, drawn with replacement, trains a model. With `A` the score of one fit to
-    all samples on these samples, and :math:`S^b_{in}` and :math:`S^b_{all}` the scores of model `b`
-    on its resample and on all samples, Harrell's correction [1]_ is
+    Each of `B` resamples, drawn with replacement, trains a model. Let `A` be the score on all
+    samples of one fit to all samples. Let :math:`S^b_{in}` and :math:`S^b_{all}` be the scores of
+    model `b` on its resample and on all samples. Harrell's correction [1]_ is
 
     .. math:: S_{optimism} = A - \frac1B \sum_b (S^b_{in} - S^b_{all}) .
 
-    The other methods are those of `bootstrap_error` [2]_ for scores. Larger is better, except for
-    calibration.
+    The other methods apply the methods of `bootstrap_error` [2]_ to scores. Larger is better,
+    except for calibration.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     scoring : str, callable, list, tuple or dict, default=None
         One score or several, as in scikit-learn's ``cross_validate``. Larger is better.
-        "calibration_slope" and "calibration_intercept" of the second of two classes, whose best
-        values are 1 and 0 (see `calibration_measures`), are also allowed. None is "accuracy" for
-        classifiers and "r2" for regressors.
+        "calibration_slope" and "calibration_intercept" are also supported for two classes. Their
+        best values are 1 and 0 (see `calibration_measures`). None means "accuracy" for classifiers
+        and "r2" for regressors.
     method : {"oob", ".632", ".632+", "optimism"}, default=".632+"
         The estimate. "oob" is `O`, the mean score on the samples outside the resamples.
     n_resamples : int, default=200
         Number `B` of resamples.
     stratify : bool, default=False
-        Draw within each class, so that every resample keeps the class sizes.
+        Whether to draw within each class, so that every resample has the same class sizes.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Whole groups are resampled.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any. With `groups` they must draw whole groups.
+        Resamples to use instead of random ones. With `groups`, each must consist of whole groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit and in every score, which must accept them.
-        Samples are drawn without regard to them.
+        The random draws ignore the weights.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -321,15 +323,17 @@ def bootstrap_score(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit fails, raise the error, or leave out the resample, count it and warn.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the resample, counts
+        it and warns.
 
     Returns
     -------
     Estimate or dict
-        An estimate, or one per name for several scores. In `extra`, `resubstitution` is `A`, `oob`
-        is `O`, `optimism` the mean optimism, and `no_information` the score if labels and
-        predictions were independent (nan for "optimism").
-        `replicates` are the out-of-bag scores, or `A` less the optimism of each resample.
+        One estimate, or a dict with one for each name if there are several scores. In `extra`,
+        `resubstitution` is `A`, `oob` is `O`, and `optimism` is the mean optimism.
+        `no_information` is the score that labels and predictions would have if they were
+        independent (nan for "optimism"). `replicates` contains the out-of-bag scores or, for
+        "optimism", `A` minus the optimism of each resample.
 
     Raises
     ------
@@ -348,23 +352,23 @@ def bootstrap_score(
 
     See Also
     --------
-    bootstrap_error : The same for mean losses, with any loss of single samples.
-    score_interval : Scores by repeated cross-validation.
+    bootstrap_error : Estimates mean losses, with any loss of single samples.
+    score_interval : Estimates scores by repeated cross-validation.
 
     Notes
     -----
-    Means of losses ("accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error",
-    "neg_mean_absolute_error") have the estimates, standard errors and intervals of
-    `bootstrap_error` with the sign changed, except for "optimism". Intervals of other scores are
-    Student's, on the scale of the log-odds for scores with two bounds and on the logarithmic scale
-    for those with an upper bound. :doc:`/user_guide/formulas` has the standard errors [3]_ and
-    :doc:`/validation` the measured coverage.
+    "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
+    "neg_mean_absolute_error" are means of losses. Except for "optimism", their estimates, standard
+    errors and intervals are those of `bootstrap_error` with the sign changed. Intervals of other
+    scores are Student's t. They are computed on the log-odds scale for scores with two bounds, and
+    on the logarithmic scale for scores with an upper bound. :doc:`/user_guide/formulas` has the
+    standard errors [3]_, and :doc:`/validation` has the measured coverage.
 
-    Do not use "optimism", ".632" or ".632+" for models that fit their training samples too well,
-    such as trees, forests and nearest neighbors. Use "oob". "oob" is too low with few samples per
-    feature.
+    Do not use "optimism", ".632" or ".632+" for models that fit their training samples too
+    closely, such as trees, forests and nearest neighbors. Use "oob" for them. "oob" is too low if
+    there are few samples per feature.
 
-    Functions ``scorer(estimator, X, y)`` get the models, which are kept until all are scored.
+    Functions ``scorer(estimator, X, y)`` receive the models, which are kept until all are scored.
 
     References
     ----------
@@ -605,7 +609,7 @@ class LossTally:
     def average_samples(self) -> np.ndarray:
         """Return the mean loss of each sample over the models that left it out, eq. (17).
 
-        A sample that all models were trained on has the mean of the others.
+        A sample in every training set gets the mean of the other samples.
         """
         tested, weights = self.tests > 0, self.inputs.relative_weight
         means = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
@@ -616,7 +620,7 @@ class LossTally:
 
 @dataclass(frozen=True)
 class CalibrationScorer:
-    """Scorer of the intercept or slope of a logistic recalibration, of two classes."""
+    """Scorer of the intercept or slope of a logistic recalibration, for two classes."""
 
     position: int
 
@@ -629,7 +633,7 @@ class CalibrationScorer:
 
 
 def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
-    """Return the scorer of a score. Raise if it cannot score this estimator, or with weights."""
+    """Return a scorer. Raise an error if it cannot score this estimator, or use weights."""
     part = score.scoring
     # calibration is no scorer of scikit-learn
     if isinstance(part, str) and part in CALIBRATION:
@@ -686,9 +690,9 @@ class ScoreTally:
     def add(self, block: PlanBlock, output: FitOutput) -> None:
         """Score the models of some resamples, and keep the predictions of the first ones.
 
-        Scores on the resample, on all samples and out of bag have the shape (n_fits, 3). The first
-        is computed only for "optimism". Undefined scores are nan, such as the AUC of out-of-bag
-        samples of one class.
+        Scores on the resample, on all samples and out of bag have the shape (n_fits, 3). The score
+        on the resample is computed only for "optimism". Undefined scores are nan, for example the
+        AUC of out-of-bag samples of one class.
         """
         scores = np.full((len(output), 3), np.nan)
         everything = np.arange(block.train.shape[1])
@@ -712,10 +716,10 @@ class ScoreTally:
         weight: np.ndarray | None = None,
         trained: np.ndarray | None = None,
     ) -> float:
-        """Return the score of some rows of predictions, which may repeat.
+        """Return the score of some rows of predictions. Rows may repeat.
 
-        The labels are those of `samples`, by default `rows`. So are the weights unless `weight` is
-        passed. `trained` contains the training samples of the model.
+        Labels and weights are those of `samples`, which is `rows` by default. `weight` replaces
+        the weights. `trained` contains the training samples of the model.
         """
         inputs, target = self.inputs, self.inputs.target
         samples = rows if samples is None else samples
@@ -737,7 +741,7 @@ class ScoreTally:
         return float(score) if np.isfinite(score) else np.nan
 
     def try_score(self, output: FitOutput, rows: np.ndarray, **options: Any) -> float:
-        """Return a score, nan if it is undefined."""
+        """Return a score, or nan if it is undefined."""
         with _checks.ignored_warnings(UserWarning):  # a summary counts undefined scores
             try:
                 return self.score(output, rows, **options)
@@ -745,7 +749,7 @@ class ScoreTally:
                 return np.nan
 
     def score_unrelated(self, output: FitOutput, root: SeedSequence) -> float:
-        """Return the no-information score, the score of all pairs of a label and a prediction."""
+        """Return the no-information score, over all pairs of a label and a prediction."""
         n, weight = len(self.inputs.target), self.inputs.relative_weight
         everything = np.arange(n)
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 0))
@@ -764,7 +768,8 @@ class ScoreTally:
     def estimate(
         self, method: str, _: ResamplingPlan, counts: dict[str, Any], root: SeedSequence
     ) -> Estimate:
-        """Return the estimate from the score of the fit to all samples and those of resamples."""
+        """Return the estimate from the score of the fit to all samples and the scores of resamples.
+        """
         inputs, units, label = self.inputs, self.units, self.label
         apparent, (inside, everywhere, outside) = self.apparent, np.concatenate(self.scores).T
         gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)
@@ -860,7 +865,7 @@ class ScoreTally:
 
 
 def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> LimitsByMethod:
-    """Return Student's interval of a score, first on a scale that keeps it within its range."""
+    """Return Student's t interval of a score, computed on a scale that keeps it in its range."""
     (low, high), precision = bounds, {"degrees_of_freedom": degrees}
     plain = {"t": partial(intervals.normal_interval, value, error, bounds=bounds, **precision)}
     if not np.isfinite([value, error]).all():

@@ -1,6 +1,6 @@
 """Comparison of estimators on the same splits of one data set.
 
-From top to bottom, these are the comparison, and the scores of the fits for each test.
+The module contains the comparison, followed by the scores of the fits for each test.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def compare_classifiers(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Comparison:
-    r"""Test and interval for the difference of classifiers, on the same splits.
+    r"""Return tests and intervals for the differences between classifiers on the same splits.
 
     Parameters
     ----------
     estimators : dict of str to classifier, or list of classifiers
-        Two or more estimators with `fit` and `predict`. They are cloned. A pipeline keeps selection
-        and scaling inside the splits. In a list, the name of each is its class, and of a
-        pipeline the class of its last step.
+        Two or more estimators with `fit` and `predict`. They are cloned. In a pipeline, selection
+        and scaling are fitted inside the splits. In a list, each estimator is named after its
+        class, or after the class of the last step of a pipeline.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimators, such as texts, or a square precomputed
         kernel.
@@ -94,22 +94,26 @@ def compare_classifiers(
         Classes.
     cv : int, splitter or iterable, default=None
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
-        by class, and groups are kept together. All estimators have the same folds. None means 10
+        by class, and groups are kept together. All estimators use the same folds. None means 10
         folds, repeated ten times for "corrected_t" (10 x 10, [4]_).
     method : str, default="auto"
-        "auto" is "corrected_t", or "time_blocks" if the folds keep the order of the samples, as
-        in `sklearn.model_selection.TimeSeriesSplit`, and the score is a mean over samples,
-        such as the accuracy. "corrected_t" is the corrected resampled t-test of Nadeau and Bengio
-        on the scores of the splits, with the mean `n_test / n_train` of these splits. It has the
-        most power with repeated K-fold (see Notes). The other methods pool the out-of-fold
-        predictions, one per sample, and treat the trained classifiers as fixed. These are "mcnemar"
-        for accuracy (exact with fewer than 25 discordant samples), also after "cochran_q" of all,
-        and "bootstrap" for any score.
-        "time_blocks" is described in `compare_predictions`. It uses the scores of the tested
+        "auto" is "corrected_t" in most cases. It is "time_blocks" if the folds keep the order of
+        the samples, as in `sklearn.model_selection.TimeSeriesSplit`, and the score is a mean over
+        samples, such as the accuracy.
+
+        "corrected_t" is the corrected resampled t-test of Nadeau and Bengio on the scores of the
+        splits, with the mean `n_test / n_train` of these splits. It has the most power with
+        repeated K-fold (see Notes). "time_blocks" uses the scores of the tested samples in their
+        order. `compare_predictions` describes it.
+
+        The other methods pool the out-of-fold predictions, one for each sample, and treat the
+        trained classifiers as fixed. "mcnemar" compares the accuracy (exact with fewer than 25
+        discordant samples). "cochran_q" first tests all classifiers together. "bootstrap" compares
+        any score.
         samples, in their order.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer. Larger is better. None is the accuracy. A
-        callable under "bootstrap" must use its samples only through the methods of the estimator.
+        Name from `get_scorer_names`, or a scorer. Larger is better. None means the accuracy. With
+        "bootstrap", a callable must use its samples only through the methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. "bootstrap" draws whole
         groups. "mcnemar" uses the variance between groups.
@@ -119,15 +123,17 @@ def compare_classifiers(
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit. Scores are not weighted.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first minus the score of the second, that it is
-        not 0, above 0 or below 0. The interval is always two-sided, and so is the test of more than
+        Alternative hypothesis for the score of the first minus the score of the second estimator,
+        that is, not 0, above 0 or below 0. The interval is always two-sided, and so is the test of
+        more than two estimators.
         two estimators.
     confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1. With more than two estimators, it is that of all
-        intervals together.
+        Nominal coverage, between 0 and 1. With more than two estimators, it is the simultaneous
+        coverage of all intervals.
     margin : float, default=None
-        Largest difference of two scores that does not matter. The differences then have P-values of
-        non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
+        Largest difference between two scores that does not matter. If it is passed, the
+        differences have P-values of non-inferiority (the first estimator is not worse by `margin`
+        or more) and of equivalence.
     n_resamples : int, default=2000
         Number of resamples of "bootstrap". Simultaneous intervals use extreme quantiles and need
         about 1,000 resamples for every ten pairs.
@@ -141,36 +147,37 @@ def compare_classifiers(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit fails, raise the error, or leave out the split for all estimators and
-        warn ("corrected_t" only).
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the split for all
+        estimators and warns ("corrected_t" only).
 
     Returns
     -------
     comparison : Comparison
-        With the `values` of all estimators, the `differences` of all pairs with intervals and
-        P-values (corrected by Holm's method), the `ranks`, the `best` estimator, and the groups
-        that are `tied`.
+        The result contains the `values` of all estimators, the `differences` of all pairs with
+        intervals and P-values (corrected by Holm's method), and the `ranks`. `best` is the best
+        estimator, and `tied` contains groups without significant differences.
 
     Raises
     ------
     TypeError
-        If there are fewer than two estimators, one lacks `fit`, `predict` or `get_params`,
+        If there are fewer than two estimators, one of them lacks `fit`, `predict` or `get_params`,
         classifiers are mixed with other estimators, or `method` is "mcnemar" and they are
         regressors.
+        regressors.
     ValueError
-        If `method` does not accept `scoring`, if more than two estimators are compared one-sided,
+        If `method` does not support `scoring`, if more than two estimators are compared one-sided,
         or if out-of-fold predictions are pooled and `cv` does not test every sample exactly once.
 
     Notes
     -----
     For `J` splits with differences :math:`d_j` of variance :math:`s^2`, the statistic is
-    :math:`\bar d / \sqrt{(1/J + n_{test}/n_{train})\, s^2}`, on `J - 1` degrees of freedom. The
+    :math:`\bar d / \sqrt{(1/J + n_{test}/n_{train})\, s^2}`, with `J - 1` degrees of freedom. The
     plain t-test omits the ratio and rejects far too often, because training sets overlap.
 
-    The corrected test on *one* set of 10 folds is very conservative and has little power. The
-    default therefore repeats the folds. ``cv=10`` uses a single set, with a tenth of the fits. In
-    time order, "time_blocks" has more power than "corrected_t", but is undefined if samples are few
-    and strongly autocorrelated. :doc:`/validation` has the measured sizes.
+    The corrected test on *one* set of 10 folds is very conservative and has little power, so the
+    default repeats the folds. ``cv=10`` uses a single set, with a tenth of the fits. In time
+    order, "time_blocks" has more power than "corrected_t", but is undefined if there are few
+    samples with strong autocorrelation. :doc:`/validation` has the measured sizes of the tests.
 
     With more than two estimators, each of the `m` pairs has an interval at the level ``1 - (1 -
     confidence_level) / m`` (Bonferroni). Holm's P-values reject every hypothesis that these
@@ -299,9 +306,9 @@ def compare_classifiers(
 
 
 class ComparedEstimators(NamedTuple):
-    """Estimators on the same splits, and what the tests are given of them.
+    """Estimators on the same splits, and the arguments of each test.
 
-    `score` is the name of a score, or a scorer, with the name `label`. Each method returns the
+    `score` is the name of a score, or a scorer, and `label` its name. Each method returns the
     scores of all estimators, and the arguments of the test.
     """
 
@@ -315,7 +322,7 @@ class ComparedEstimators(NamedTuple):
     def score_splits(self) -> tuple[np.ndarray, tuple[np.ndarray, float]]:
         """Return the scores on every split, and the ratio of test to training samples.
 
-        Splits with a failed fit are left out.
+        Splits with a failed fit are omitted.
         """
         tasks, folds, scorer = self.tasks, self.folds, resolve_scorer(self.score)
         if len(folds) < 2:
@@ -357,7 +364,7 @@ class ComparedEstimators(NamedTuple):
         return right.mean(axis=1), (right, _checks.number_groups(groups, len(target)))
 
     def draw(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """Return the scores again with those on resamples of out-of-fold responses."""
+        """Return the scores, and the scores on resamples of the out-of-fold responses."""
         inputs, target = self.tasks[0], self.tasks[0].target
         units = drawing_units(len(target), None, inputs.groups)
         scorer = know_classes(resolve_scorer(self.score), target.classes)

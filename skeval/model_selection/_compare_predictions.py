@@ -1,7 +1,7 @@
 """Comparison of predictions or scores of the same samples, from any program.
 
-From top to bottom, these are the public function, the reading of its arguments, the compared
-predictions with their scores for each test, and areas under ROC curves.
+The module contains the public function and its validation of arguments. The compared predictions
+with their scores for each test, and areas under ROC curves, follow.
 """
 
 from __future__ import annotations
@@ -80,68 +80,70 @@ def compare_predictions(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    r"""Test and interval for the difference of predictions or scores of the same samples.
+    r"""Return tests and intervals for differences between predictions for the same samples.
 
-    Like `compare_classifiers`, but for existing predictions of any program. The rules are fixed,
-    and the samples are independent unless `groups` are passed.
+    The function is like `compare_classifiers`, but for existing predictions or scores from any
+    program. The models are fixed, and samples are independent unless `groups` are passed.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or None
-        True values, or the references for `bleu_score`. None means that `predictions` has the score
-        of each sample, larger being better ("max_t" only).
+        True values, or the references for `bleu_score`. None means that `predictions` contains the
+        score of each sample, where larger is better ("max_t" only).
     predictions : dict of str to array-like, list of array-like, or data frame
-        Predictions of two or more systems for the same samples, each of shape (n_samples,) or
-        (n_samples, n_classes), as `metric` takes them. In a frame, each column is a system. For a
-        table with a row for each score, see `compare_scores`.
+        Predictions of two or more models for the same samples, each of shape (n_samples,) or
+        (n_samples, n_classes), as `metric` requires. In a data frame, each column is a model. For
+        a table with one row for each score, see `compare_scores`.
     metric : callable or str, default=None
         ``metric(y_true, prediction)`` or the name of a scorer, for "max_t", "permutation" and
-        "bootstrap". None is the accuracy, and for "delong" the area under the ROC curve. For
+        "bootstrap". None means the accuracy, or for "delong" the area under the ROC curve. For
         `bleu_score`, also with options fixed by `functools.partial`, n-gram counts are resampled,
         so each text is read only once.
     method : str, default="auto"
-        "auto" is "permutation" for two systems ("delong" for the area under the ROC curve) and
-        otherwise "max_t", as well as for two systems with `groups` or without `y_true`.
-        "max_t" compares the studentized difference of
-        each pair with the distribution of the largest one of all pairs, so that intervals,
-        P-values, the intervals of the `ranks` and the intervals of the scores (in `extra`,
-        also of the best one) hold simultaneously [7]_ [8]_, for any number of systems.
-        "permutation" exchanges the predictions of each sample at random. The P-value is exact if
-        the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
-        resamples the samples. With few groups its interval is too short (see below). "mcnemar"
-        counts the samples that only one of two systems predicts correctly. "cochran_q" first tests
-        whether all systems are correct equally often. "delong" compares areas under ROC curves, of
-        two classes, the second one in sorted order being positive, or of several, with the metric
-        "roc_auc_ovr" or "roc_auc_ovo". It also compares partial areas, with the metric
-        ``partial(roc_auc_score, max_fpr=0.1)``. The other two are for samples
-        in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
-        is a mean loss, such as `sklearn.metrics.mean_absolute_error`. "time_blocks" uses blocks of
-        consecutive samples that are as long as the correlation lasts. "diebold_mariano" [5]_ is for
-        forecasts `horizon` steps ahead, with the correction of [6]_.
+        "auto" is "permutation" for two models ("delong" for the area under the ROC curve). It is
+        "max_t" for more models, and for two models with `groups` or without `y_true`.
+
+        "max_t" compares the studentized difference of each pair with the distribution of the
+        largest one of all pairs. Intervals, P-values, the intervals of the `ranks` and the
+        intervals of the scores (in `extra`, including the best model's) therefore hold
+        simultaneously [7]_ [8]_, for any number of models. "permutation" swaps the two predictions
+        of each sample at random. The P-value is exact if the two models are exchangeable, and the
+        interval is a bootstrap interval. "bootstrap" resamples the samples. With few groups its
+        interval is too short (see Notes). "mcnemar" counts the samples that exactly one of two
+        models predicts correctly. "cochran_q" first tests whether all models are correct equally
+        often. "delong" compares areas under ROC curves. With two classes, the second one in sorted
+        order is positive. With more, the metric is "roc_auc_ovr" or "roc_auc_ovo". The metric
+        ``partial(roc_auc_score, max_fpr=0.1)`` compares partial areas.
+
+        The last two methods are for samples in time order with correlated errors. They compare the
+        accuracy or a `metric` that is a mean loss, such as `sklearn.metrics.mean_absolute_error`.
+        "time_blocks" uses blocks of consecutive samples that are as long as the correlation lasts.
+        "diebold_mariano" [5]_ is for forecasts `horizon` steps ahead, with the correction of [6]_.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Several columns are nested or crossed groups. See
-        :doc:`/user_guide/dependence`. Whole groups are exchanged or drawn ("permutation",
-        "bootstrap"), or standard errors are computed between groups ("max_t", "mcnemar",
-        "cochran_q", "delong"). Crossed groups cannot be exchanged.
+        :doc:`/user_guide/dependence`. "permutation" and "bootstrap" swap or draw whole groups.
+        "max_t", "mcnemar", "cochran_q" and "delong" compute standard errors between groups.
+        Predictions of crossed groups cannot be swapped.
     horizon : int, default=None
-        Number of steps ahead of a forecast ("diebold_mariano"). None is 1.
+        Number of steps that a forecast looks ahead ("diebold_mariano"). None means 1.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the paired differences of units are compared ("max_t"). See
+        each unit, and the paired differences of the units are compared ("max_t"). See
         `metric_interval`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first system minus the score of the second one.
-        More than two systems are compared "two-sided".
+        Alternative hypothesis for the score of the first model minus the score of the second one.
+        More than two models can only be compared "two-sided".
     confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1. With more than two systems, it is that of all intervals
-        together.
+        Nominal coverage, between 0 and 1. With more than two models, it is the simultaneous
+        coverage of all intervals.
     margin : float, default=None
-        Largest difference of two scores that does not matter. The differences then have P-values of
-        non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
+        Largest difference between two scores that does not matter. If it is passed, the
+        differences have P-values of non-inferiority (the first model is not worse by `margin` or
+        more) and of equivalence.
     n_resamples : int, default=2000
-        Number of exchanges or resamples.
+        Number of permutations or resamples.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -150,47 +152,48 @@ def compare_predictions(
     Returns
     -------
     comparison : Comparison
-        With the `values` of all systems, and the `differences` of all pairs with intervals and
-        P-values (corrected by Holm's method).
+        The result contains the `values` of all models, and the `differences` of all pairs with
+        intervals and P-values (corrected by Holm's method).
 
     Raises
     ------
     TypeError
-        If there are fewer than two systems.
+        If there are fewer than two models.
     ValueError
-        If lengths differ, a prediction is missing, text is compared with numbers, an option is
-        passed that the method does not use, or `margin` allows every difference.
+        If lengths differ, a prediction is missing, text is compared with numbers, the method does
+        not use a passed option, or `margin` allows every difference.
 
     Notes
     -----
     *"max_t".* If the metric is a mean over samples, the covariance of the scores is computed from
-    one value per sample or group. For areas under ROC curves it is DeLong's, and for other metrics
-    the bootstrap's. The distribution of the largest statistic comes from 10,000 normal draws with
-    this covariance [7]_. The quantile of a pair is Student's for the number of units. If scores are
-    0 or 1, the interval is Agresti and Min's, which does not collapse with few samples. P-values
-    step down. After a significant pair, the others are compared with the largest of the remaining
-    pairs. The rank of a system lies between 1 plus the number of systems that are significantly
-    better and the number of systems that are not significantly worse [8]_. Percentiles of bootstrap
-    ranks are not such an interval, because among equal systems, they often exclude the true rank,
-    1. With few groups, the intervals of "bootstrap" are too short. :doc:`/validation` has the false
-    alarms of "max_t" among equal systems.
+    one value for each sample or group. For areas under ROC curves it is DeLong's covariance, and
+    for other metrics a bootstrap covariance. The distribution of the largest statistic is
+    simulated by 10,000 normal draws with this covariance [7]_. The quantile of a pair is Student's
+    t for the number of units. If scores are 0 or 1, the interval is Agresti and Min's, which does
+    not collapse with few samples. P-values step down, that is, after a significant pair, the
+    others are compared with the largest of the remaining pairs.
+
+    *Ranks.* The rank of a model is at least 1 plus the number of significantly better models, and
+    at most the number of models that are not significantly worse [8]_. Percentiles of bootstrap
+    ranks are not a valid interval. For models of equal performance, they often exclude the true
+    rank, 1. :doc:`/validation` has the false-positive rate of "max_t" for equal models. With few
+    groups, the intervals of "bootstrap" are too short.
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
 
-    With :math:`G_j` the number of samples that system `j` of `k` predicts correctly, and
-    :math:`L_i` the number of systems that predict sample `i` correctly, Cochran's statistic is
+    With :math:`G_j` the number of samples that model `j` of `k` predicts correctly, and
+    :math:`L_i` the number of models that predict sample `i` correctly, Cochran's statistic is
 
     .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} ,
 
-    which is the `omnibus` of the result, and has a chi-squared distribution with `k - 1` degrees of
+    It is the `omnibus` of the result. Its distribution is chi-squared with `k - 1` degrees of
     freedom if there are about 24 or more discordant samples [2]_.
 
-    *BLEU.* Resampled sentences [3]_ and exchanged translations [4]_ have the same scores as in
-    sacrebleu. The P-value of "permutation" counts exchanges that differ *at least* as much as
-    observed, and sacrebleu only those that differ more. The P-value of "bootstrap" uses the
-    distance of each replicate from the observed difference. Sacrebleu uses the absolute value of
-    each difference minus their mean, which is not the same unless all differences have the same
-    sign.
+    *BLEU.* Resampled sentences [3]_ and swapped translations [4]_ have the same scores as in
+    sacrebleu. The P-value of "permutation" counts permutations with a difference *at least* as
+    large as observed, whereas sacrebleu counts only larger ones. The P-value of "bootstrap" uses
+    the distance of each replicate from the observed difference. Sacrebleu uses the absolute value
+    of each difference minus their mean. The two agree only if all differences have the same sign.
 
     References
     ----------
@@ -324,7 +327,7 @@ def compare_predictions(
 
 
 def average_units(source: ComparedPredictions, method: str, within: Any) -> ComparedPredictions:
-    """Return the values of the metric in each unit in place of the predictions."""
+    """Return the values of the metric in each unit, in place of the predictions."""
     if method != "max_t" or source.groups is not None:
         raise ValueError("within must be None unless method='max_t' and groups are None.")
     truth, metric = source.truth, source.metric or accuracy_score
@@ -343,7 +346,7 @@ def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
 
 
 def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
-    """Return validated arrays, n-gram counts in place of sentences for a metric of texts."""
+    """Return validated arrays, with n-gram counts in place of sentences for a metric of texts."""
     metric, truth, weight = compared.metric, compared.truth, compared.weight
     named = list(zip(compared.words, compared.vectors, strict=True))
     # texts are read once, as n-gram counts
@@ -386,7 +389,7 @@ def _score_counts(sums: Any, _: np.ndarray, rows: np.ndarray) -> float:
 
 
 def read_vector(name: str, predicted: Any) -> np.ndarray:
-    """Return predictions as an array of one or two dimensions, the samples first."""
+    """Return predictions as an array of one or two dimensions, with samples in the first."""
     with _checks.naming(name):
         array = np.asarray(predicted)
     if array.shape[1:] == (1,):
@@ -415,7 +418,7 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
 class ComparedPredictions:
     """Predictions of the same samples.
 
-    `words` are the names of the predictions in error messages.
+    `words` contains the names of the predictions in error messages.
     """
 
     names: tuple[str, ...]
@@ -438,11 +441,11 @@ class ComparedPredictions:
 
     @property
     def group(self) -> Codes | None:
-        """Group number of each sample, or a column for each kind of crossed groups."""
+        """Group number of each sample, or one column for each kind of crossed groups."""
         return _checks.number_groups(self.groups, self.n_samples)
 
     def find_areas(self) -> tuple[np.ndarray, tuple[np.ndarray, Spread]]:
-        """Return areas under ROC curves, again with their covariance.
+        """Return areas under ROC curves, and the same areas with their covariance.
 
         The second of two classes is positive.
         """
@@ -479,12 +482,12 @@ class ComparedPredictions:
         return areas, (areas, spread)
 
     def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
-        """Return the accuracies, and which samples each system predicts correctly."""
+        """Return the accuracies, and which samples each model predicts correctly."""
         right = self.find_right()
         return right.mean(axis=1), (right, self.group)
 
     def find_right(self) -> np.ndarray:
-        """Return whether each system predicts each sample correctly."""
+        """Return whether each model predicts each sample correctly."""
         right = []
         for word, vector in zip(self.words, self.vectors, strict=True):
             if vector.ndim > 1:
@@ -537,7 +540,7 @@ class ComparedPredictions:
         return independent and bool(np.isin(of_samples, (0, 1)).all())
 
     def draw(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
-        """Return the scores of all systems, again with those on the same resamples."""
+        """Return the scores of all models, and their scores on the same resamples."""
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         plan = units, self.n_resamples, self.root, self.n_jobs
         of_samples = self._score_samples()
@@ -575,7 +578,7 @@ class ComparedPredictions:
         return values, (values, resampled)
 
     def exchange(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Return `draw` with the differences of exchanged pairs, (n_pairs, n_resamples)."""
+        """Return `draw` with the differences of swapped pairs, (n_pairs, n_resamples)."""
         # predictions of two systems are exchanged for whole units
         shapes = {vector.shape for vector in self.vectors}
         if len(shapes) > 1:
@@ -627,7 +630,7 @@ class ComparedPredictions:
         return values, (scores, self.horizon)
 
     def score_in_time(self) -> tuple[np.ndarray, tuple[np.ndarray]]:
-        """Return the means of the loss or correctness of each sample, and these by sample."""
+        """Return the mean loss or accuracy of each model, and its values by sample."""
         n = self.n_samples
         if 2 * self.horizon >= n:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
@@ -645,7 +648,7 @@ class ComparedPredictions:
         return scores.mean(axis=1), (scores.T,)
 
     def join(self) -> tuple[np.ndarray, tuple[Joint, SeedSequence]]:
-        """Return the scores of all systems, again with their covariance."""
+        """Return the scores of all models, and the same scores with their covariance."""
         joint = self._join()
         return joint.values, (joint, self.root)
 
@@ -691,9 +694,9 @@ def areas_held(areas: WeightedAreas, weight: Any, counts: np.ndarray) -> np.ndar
 
 
 def areas_exchanged(both: WeightedAreas, weight: Any, exchanged: np.ndarray) -> np.ndarray:
-    """Return the difference of the areas of two scores after an exchange of some samples.
+    """Return the difference of the areas of two scores after a swap of some samples.
 
-    `both` has the samples twice, with the scores of the first and of the second system.
+    `both` contains the samples twice, with the scores of the first and of the second model.
     """
     own = (1 - exchanged) * (1.0 if weight is None else weight)
     other = exchanged * (1.0 if weight is None else weight)
@@ -701,7 +704,7 @@ def areas_exchanged(both: WeightedAreas, weight: Any, exchanged: np.ndarray) -> 
 
 
 def is_area(metric: Any) -> bool:
-    """Whether a metric is the area under the ROC curve of two or several classes."""
+    """Whether a metric is the area under the ROC curve of two or more classes."""
     function, arguments = unwrap(metric)
     averaged = arguments.get("average", "macro") in ("macro", "weighted")
     known = {"multi_class", "average", "max_fpr"}
@@ -709,7 +712,7 @@ def is_area(metric: Any) -> bool:
 
 
 class Evidence(NamedTuple):
-    """Options of the tests of this kind, and the method that returns scores and arguments."""
+    """Options of one kind of test, and the method that returns its scores and arguments."""
 
     options: set[str]
     read: Callable[[ComparedPredictions], tuple[np.ndarray, tuple[Any, ...]]]

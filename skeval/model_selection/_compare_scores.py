@@ -1,6 +1,6 @@
-"""Comparison of existing scores of splits, of data sets, or of items.
+"""Comparison of existing scores over splits, data sets or items.
 
-The public function, and the reading of the tables of each kind.
+The module contains the public function, and the validation of the tables of each kind.
 """
 
 from __future__ import annotations
@@ -61,94 +61,97 @@ def compare_scores(
     groups: str | ArrayLike | None = None,
     random_state: RandomStateLike = None,
 ) -> Comparison:
-    r"""Compare systems by existing scores on splits of one data set, on data sets, or on items.
+    r"""Compare models by their scores on splits of one data set, on data sets, or on items.
 
     Parameters
     ----------
     scores : dict, list, dataframe or array-like
-        For several splits of one data set, a dict or list with the scores of each classifier,
-        either an array of shape (n_splits,), with the same splits in the same order, or a result of
-        `cross_validate`, or a frame with a column for each classifier.
+        For splits of one data set, a dict or list with the scores of each classifier, or a frame
+        with a column for each classifier. The scores of a classifier are an array of shape
+        (n_splits,), with the same splits in the same order, or a result of `cross_validate`.
 
         For several data sets, the score of each classifier on each data set. Larger is better, so
-        negate errors. One of:
+        negate errors. Use one of these forms:
 
-        - a frame with a row for each data set and a column for each classifier.
-        - A frame or dict of columns in long form, with ``dataset``, ``classifier`` and ``score``,
-          and ``split`` if there are scores of splits, which are paired by it. The order of the rows
+        - A frame with a row for each data set and a column for each classifier.
+        - A frame or dict of columns in long form, with ``dataset``, ``classifier`` and ``score``.
+          Scores of splits also need the column ``split``, which pairs them. The order of the rows
           does not matter, and names are sorted.
-        - A dict of data sets, each a dict of classifiers, a result of `cross_validate`, scores of
-          splits, or a single score.
+        - A dict with one dict for each data set. Its values are the results of `cross_validate`,
+          the scores of splits, or a single score of each classifier.
         - An array of shape (n_datasets, n_classifiers).
 
         Scores of splits are averaged.
 
-        For items of a benchmark, such as questions, the score of each system on each item, such as
-        0 or 1. Larger is better. One of:
+        For items of a benchmark, such as questions, the score of each model on each item, such as
+        0 or 1. Larger is better. Use one of these forms:
 
-        - a data frame with a row for each item and a column for each system, a dict of systems, or
+        - A data frame with a row for each item and a column for each model, a dict of models, or
           an array of shape (n_items, n_systems).
-        - A data frame or a dict of columns in long form with the columns ``item``, ``system`` and
+        - A data frame or a dict of columns in long form, with the columns ``item``, ``system`` and
           ``score``.
     over : {"splits", "datasets", "items"}, default="splits"
-        Whether the scores are of splits, of data sets or of items.
+        Whether the scores belong to splits, data sets or items.
     method : str, default="auto"
-        Over splits "auto" is "corrected_t", that is, the corrected resampled t-test of Nadeau and
-        Bengio, as in `compare_classifiers`.
+        Over splits, "auto" is "corrected_t", the corrected resampled t-test of Nadeau and Bengio,
+        as in `compare_classifiers`.
 
-        Over data sets "wilcoxon" is the signed-rank test of each pair, with Holm's correction.
-        It assumes symmetric differences and does not depend on other classifiers. "nemenyi"
-        compares mean ranks by the studentized range. It fails if the scores of the classifiers have
-        different variances. It rejects up to twice as often as the nominal level, see Notes.
-        "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
-        sets for Wilcoxon's test ever to reject. `extra` has the reason.
+        Over data sets, "wilcoxon" is the signed-rank test of each pair, with Holm's correction. It
+        assumes symmetric differences and does not depend on other classifiers. "nemenyi" compares
+        mean ranks by the studentized range. It is invalid if the scores of the classifiers have
+        different variances, and then rejects up to twice as often as the nominal level (see
+        Notes). "auto" is "wilcoxon". It is "nemenyi" if there are three or more classifiers and so
+        few data sets that Wilcoxon's test can never reject. `extra` has the reason.
 
-        Over items "auto" is "max_t", as in `compare_predictions`. It compares the difference of
-        each pair over its standard error with the largest of all pairs, so that all intervals of
-        differences, scores (in `extra`) and `ranks` hold simultaneously.
+        Over items, "auto" is "max_t", as in `compare_predictions`. It compares the studentized
+        difference of each pair with the largest of all pairs. Intervals of differences, scores (in
+        `extra`) and `ranks` therefore hold simultaneously.
     test_train_ratio : float, default=None
-        Size of a test set over the size of its training set ("corrected_t"), such as 1 / 9 for ten
-        folds, for any number of repeats. If None, it is read from results of `cross_validate` with
+        Size of a test set divided by the size of its training set ("corrected_t"). For ten folds,
+        it is 1 / 9, for any number of repeats. None takes it from results of `cross_validate` with
         ``return_indices=True``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the difference of two systems, first minus second, over splits
-        or items.
+        Alternative hypothesis for the first minus the second score of two models, over splits or
+        items.
     confidence_level : float, default=0.95
-        Nominal coverage, between 0 and 1, of the intervals of all differences together. Tests over
-        data sets have the level one minus it. Tests over splits have a level of at most 5 %.
+        Nominal coverage, between 0 and 1, of all intervals of differences simultaneously. The
+        level of tests over data sets is 1 minus this. The level of tests over splits is at most 5
+        %.
     margin : float, default=None
-        Largest difference of two scores that does not matter. The differences then have P-values of
-        non-inferiority (the first system is not worse by `margin` or more) and of equivalence.
+        Largest difference between two scores that does not matter. If it is passed, the
+        differences have P-values of non-inferiority (the first model is not worse by `margin` or
+        more) and of equivalence.
     missing : {"raise", "drop", "keep"}, default="raise"
-        If a classifier has no score on a data set, raise an error that names both, leave out the
-        data set and list it in `extra`, or keep its other scores. Each pair is then compared on
-        the data sets with both scores, by "wilcoxon", and the `omnibus` is the test of Skillings
-        and Mack [5]_, which is valid if scores are missing for reasons unrelated to their values.
-        A missing score of an item always raises.
+        Treatment of a classifier without a score on a data set. "raise" raises an error that names
+        both. "drop" omits the data set and lists it in `extra`. "keep" keeps the other scores.
+        Each pair is then compared by "wilcoxon" on the data sets with both scores. The `omnibus`
+        is the test of Skillings and Mack [5]_, which is valid if scores are missing for reasons
+        unrelated to their values. A missing score of an item always raises an error.
     groups : str, list of str or array-like of shape (n_items,) or (n_items, n_kinds), default=None
         Task or prompt of each item, if items of one group are not independent. Standard errors are
-        then computed between groups. Names of columns of `scores`, or values in the order of the
-        items (not in long form). Several columns are nested or crossed groups. In long form, an
-        item is identified by its groups and its name, so tasks may number their items alike.
+        then computed between groups. Pass names of columns of `scores`, or values in the order of
+        the items (not in long form). Several columns are nested or crossed groups. In long form,
+        groups and name together identify an item, so tasks may use the same item numbers.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. Only "max_t" uses it.
 
     Returns
     -------
     comparison : Comparison
-        With the `differences` of all pairs, their intervals and P-values, over data sets also
-        Friedman's test as `omnibus`, and ``extra.mean_ranks``, over items simultaneous intervals
-        of the `ranks` and, as ``extra.lows`` and ``extra.highs``, of the scores.
+        The result contains the `differences` of all pairs with their intervals and P-values. Over
+        data sets, it also has Friedman's test as `omnibus`, and ``extra.mean_ranks``. Over items,
+        it also has simultaneous intervals of the `ranks` and, as ``extra.lows`` and
+        ``extra.highs``, of the scores.
 
     Raises
     ------
     ValueError
-        If the splits differ in number or in the indices of results of `cross_validate`, or are too
-        few, or the ratio is unknown. Over data sets, if a score is missing, a data set or
-        classifier is named twice, or there are fewer than two. Over items, if a score is missing, a
-        column looks like an identifier, or an item has several scores of one run.
+        Over splits, if there are too few, they differ in number or in the indices of results of
+        `cross_validate`, or the ratio is unknown. Over data sets, if a score is missing, a data
+        set or classifier is named twice, or there are fewer than two. Over items, if a score is
+        missing, a column looks like an identifier, or an item has several scores of one model.
     TypeError
-        If `scores` does not have one of these forms.
+        If `scores` has another form.
 
     See Also
     --------
@@ -156,39 +159,39 @@ def compare_scores(
 
     Notes
     -----
-    Use the corrected t-test over 10 x 10 folds, because over 10 folds, and over 5 x 2 folds, the
-    tests have less power, and without the correction a t-test over 10 x 10 folds calls equal
-    classifiers different in half of the data sets (:doc:`/validation`).
+    Use the corrected t-test over 10 x 10 folds. The tests over 10 folds, and over 5 x 2 folds,
+    have less power. An uncorrected t-test over 10 x 10 folds finds a difference between equal
+    classifiers in half of the data sets (:doc:`/validation`).
 
-    Over data sets, with :math:`R_j` the mean rank of classifier `j` of `k` on `N` data sets,
+    Over data sets, let :math:`R_j` be the mean rank of classifier `j` of `k` on `N` data sets.
+    Then
 
     .. math:: \chi^2 = \frac{12 N}{k (k+1)} \sum_j \left(R_j - \frac{k+1}{2}\right)^2 , \qquad
        F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} ,
 
-    where the first is corrected for ties. F has :math:`k - 1` and :math:`(k - 1)(N - 1)` degrees of
-    freedom [1]_. Pairs are tested whether or not these tests reject, because Holm's correction and
-    Nemenyi's test control the error rate by themselves.
+    The first statistic is corrected for ties. F has :math:`k - 1` and :math:`(k - 1)(N - 1)`
+    degrees of freedom [1]_. Pairs are tested whether or not these tests reject, because Holm's
+    correction and Nemenyi's test control the error rate by themselves.
 
-    The difference of a pair is the median of the Walsh averages (Hodges and Lehmann) of its values
-    on the data sets. The interval inverts Wilcoxon's test, at Bonferroni's level for all pairs.
-    With few data sets no finite interval has this level, and its limits are infinite. Wilcoxon's
-    test leaves out data sets with equal scores of the pair, but the interval includes them. It may
-    therefore contain 0 although the test rejects. The P-value of "nemenyi" is of mean ranks, and
-    the interval may exclude 0 although it does not reject. The effect size is the matched-pairs
-    rank-biserial correlation.
+    The difference of a pair is the median of the Walsh averages of its differences on the data
+    sets (Hodges and Lehmann). The interval inverts Wilcoxon's test, at Bonferroni's level for all
+    pairs. If there are so few data sets that no finite interval has this level, its limits are
+    infinite. Wilcoxon's test omits data sets with equal scores of the pair, but the interval
+    includes them, so it may contain 0 although the test rejects. The P-value of "nemenyi" refers
+    to mean ranks, so the interval may exclude 0 although the test does not reject. The effect size
+    is the matched-pairs rank-biserial correlation.
 
-    Tests by mean ranks depend on all other classifiers [2]_, and fail if scores have different
-    distributions. If all 10 classifiers have the same mean score, but the scores of every second
-    one have thirty times the standard deviation, "nemenyi" calls a pair different in 9 to 10 % of
-    experiments at a nominal 5 %, and F rejects in 7 to 9 %. If every second one has skewed scores,
-    the rates are up to 10 and 12 % on 50 data sets. "wilcoxon" stays at 2 to 4 % and 5 to 7 %. On 5
-    data sets it never rejects. These results, and the power, are in
+    Tests of mean ranks depend on all other classifiers [2]_. They are invalid if scores have
+    different distributions. In a simulation, 10 classifiers had the same mean score at a nominal
+    level of 5 %. If every second one had thirty times the standard deviation, "nemenyi" found a
+    difference in 9 to 10 % of experiments, and F rejected in 7 to 9 %. If every second one had
+    skewed scores, the rates were up to 10 and 12 % on 50 data sets. The rates of "wilcoxon" were 2
+    to 4 % and 5 to 7 %. On 5 data sets it never rejects. These results, and the power, are in
     ``benchmarks/results/over_datasets.md``.
 
-    Over items, the largest statistic is compared with normal draws [3]_. The rank interval of a
-    system runs from 1 plus the number of significantly better systems to the number of systems that
-    are not significantly worse [4]_. The error rates are in the Notes of `compare_predictions`.
-
+    Over items, the largest statistic is compared with normal draws [3]_. The rank of a model is at
+    least 1 plus the number of significantly better models, and at most the number of models that
+    are not significantly worse [4]_. The Notes of `compare_predictions` have the error rates.
     References
     ----------
     .. [1] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets.
@@ -371,7 +374,7 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
 
 
 def check_same_indices(results: Mapping[str, Any]) -> None:
-    """Raise if results of `cross_validate` have different splits."""
+    """Raise an error if results of `cross_validate` have different splits."""
     indices = {
         name: [*result["indices"]["train"], *result["indices"]["test"]]
         for name, result in results.items()
@@ -387,7 +390,7 @@ def check_same_indices(results: Mapping[str, Any]) -> None:
 
 
 def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, str]:
-    """Return the test for a table of data sets and classifiers, and the reason."""
+    """Return the test for a table of data sets and classifiers, and the reason for it."""
     # smallest corrected P-value that the signed-rank test can reach
     n, k = shape
     least = min(2.0 ** (1 - n) * k * (k - 1) / 2, 1.0)
@@ -544,7 +547,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
 
 
 def check_items(columns: Mapping[str, np.ndarray]) -> None:
-    """Raise unless each system has a finite score of each item, and no column is an identifier."""
+    """Raise an error if a score of an item is missing, or a column is an identifier."""
     for name, column in columns.items():
         is_id = any(isinstance(value, str | bytes) for value in column.tolist())
         if not is_id:

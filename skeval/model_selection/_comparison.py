@@ -1,7 +1,7 @@
-"""Results of a comparison, the value of each system, the difference of each pair, and the ranks.
+"""Results of a comparison: the value of each model, the difference of each pair, and the ranks.
 
-First come the checks of arguments that all functions share, then the difference of one pair, and
-then the comparison.
+The module contains the checks of arguments that all functions share, the difference of one pair,
+and the comparison.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ORDERS = {
 
 
 def check_method(method: str, alternative: str, n_names: int) -> None:
-    """Raise unless a method can test this alternative for this number of systems."""
+    """Raise an error unless a method can test this alternative for this number of models."""
     _checks.check_option("alternative", alternative, ALTERNATIVES)
     one_sided = not TESTS[method].over_datasets
     if alternative != "two-sided" and (n_names > 2 or not one_sided):
@@ -48,10 +48,10 @@ def check_method(method: str, alternative: str, n_names: int) -> None:
 
 
 def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
-    """Return two or more items by name.
+    """Return two or more items, with their names as keys.
 
-    Items of a list are named after a noun, or after their estimators. Items of a data frame are its
-    columns.
+    Items of a list are named by a noun with a number, or after their estimators. Items of a data
+    frame are its columns.
     """
     if hasattr(things, "columns"):
         names = name_distinct(argument, things.columns)
@@ -77,16 +77,16 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
 def spread_rows(
     columns: Mapping[str, Any], values: np.ndarray, advice: str = ""
 ) -> tuple[list[list[Any]], np.ndarray, list[NDArray[np.intp]]]:
-    """Return the values of a long table by the names in its columns.
+    """Return the values of a long table as an array, indexed by the names in its columns.
 
     Returns
     -------
     names : list of list
         Distinct names in each column, in order.
     table : ndarray with an axis for each column
-        nan, or None for objects, where the table has no row.
+        Value of each row. It is nan, or None for objects, if the long table has no such row.
     places : list of ndarray of shape (n_rows,)
-        Place of the name of each row.
+        Index of the name of each row.
     """
     names: list[list[Any]] = []
     places: list[NDArray[np.intp]] = []
@@ -116,7 +116,7 @@ def spread_rows(
 
 
 def name_distinct(argument: str, names: Iterable[Any]) -> list[str]:
-    """Return names as text. Raise if two names have the same text."""
+    """Return names as text. Raise an error if two names have the same text."""
     named: dict[str, Any] = {}
     for name in names:
         if str(name) in named:
@@ -128,7 +128,7 @@ def name_distinct(argument: str, names: Iterable[Any]) -> list[str]:
 
 
 def check_compared(estimators: Mapping[str, Any], method: str, groups: Any) -> None:
-    """Raise unless the method can compare the estimators, with `groups` if they are passed."""
+    """Raise an error unless the method can compare the estimators, with `groups` if passed."""
     row = TESTS[method]
     for key, estimator in estimators.items():
         _checks.check_methods(f"estimators[{key!r}]", estimator, "fit", "predict", "get_params")
@@ -152,7 +152,7 @@ def check_compared(estimators: Mapping[str, Any], method: str, groups: Any) -> N
 
 
 def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
-    """Return the score that a method tests. Raise if the requested one is different."""
+    """Return the score that a method tests. Raise an error if the requested one differs."""
     fixed = TESTS[method].scoring
     if fixed is not None and scoring not in (None, fixed):
         raise ValueError(f"method={method!r} requires scoring={fixed!r}, got {scoring!r}.")
@@ -168,7 +168,7 @@ def resolve_scorer(scoring: Any) -> Any:
 
 
 def check_margin(margin: Any) -> float | None:
-    """Return a margin. Raise unless it is None or a number above 0."""
+    """Return a margin. Raise an error unless it is None or a number above 0."""
     if margin is None:
         return None
     if isinstance(margin, bool) or not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
@@ -178,39 +178,40 @@ def check_margin(margin: Any) -> float | None:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Difference(ResultWithValue):
-    """Difference of two systems with its interval and P-value.
+    """Difference between two models, with its interval and P-value.
 
-    If several pairs were compared, interval and P-value are simultaneous.
+    If several pairs were compared, the interval and the P-value are simultaneous.
 
     Attributes
     ----------
     name : str
-        Names of the score and of the systems.
+        Names of the score and of the models.
     a, b : str
-        Names of the two systems. The difference is the score of `a` minus the score of `b`. Over
-        data sets it is the median of the means of all pairs of data sets (Hodges-Lehmann), and
+        Names of the two models. The difference is the score of `a` minus the score of `b`. Over
+        data sets it is the median of the means of all pairs of differences (Hodges-Lehmann), and
         `standard_error` is nan.
     value, standard_error : float
         The difference and its standard error.
     interval : ConfidenceInterval
-        Interval of the difference, always two-sided, so a one-sided test at 5 % corresponds to the
-        limits of a 90 % interval.
+        Interval of the difference. It is always two-sided, so a one-sided test at 5 % corresponds
+        to the limits of a 90 % interval.
     statistic : float
-        Test statistic, that is, t, z, the smaller number of discordant samples, chi-squared, the
-        difference over its standard error, or the difference itself if predictions are exchanged.
+        Test statistic. Depending on the method, it is t, z, the smaller number of discordant
+        samples, chi-squared, the difference divided by its standard error, or the difference
+        itself ("permutation").
     pvalue : float
         P-value for `alternative`, corrected for the number of pairs.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis. The difference is not 0, above 0, or below 0.
+        Alternative hypothesis, that is, the difference is not 0, above 0, or below 0.
     greater_is_better : bool
-        Whether a larger score is better, False for losses.
+        Whether a larger score is better. It is False for losses.
     method : str
-        The test.
+        Name of the test.
     n_samples : int or None
         Number of samples, if known.
     extra : PairExtra
-        Further results of the test, such as ``extra.only_a`` of McNemar's, ``extra.effect_size``
-        over data sets.
+        Further results of the test, such as ``extra.only_a`` of McNemar's test, or
+        ``extra.effect_size`` over data sets.
     confidence_level : float
         Nominal coverage of `interval`.
     """
@@ -361,9 +362,9 @@ class Difference(ResultWithValue):
 
 
 class LazyDifferences(Mapping[tuple[str, str], Difference]):
-    """Differences of all pairs of names of a comparison, each made when it is read, in any order.
+    """Differences of all pairs of names of a comparison, each made when it is read.
 
-    The 54,946 pairs of 332 systems take long to make, and text and ranks only need arrays.
+    The 54,946 pairs of 332 models take long to make, and text and ranks require only arrays.
     """
 
     def __init__(self, comparison: Comparison) -> None:
@@ -385,27 +386,27 @@ class LazyDifferences(Mapping[tuple[str, str], Difference]):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComparisonExtra:
-    """Fields of `extra` of a comparison, which depend on the test.
+    """Fields of `extra` of a comparison. Their use depends on the test.
 
     Attributes
     ----------
     split_scores : ndarray of shape (n_splits, n_names) or None
         Scores of the splits.
     test_train_ratio : float or None
-        Size of a test set over the size of its training set, over splits.
+        Size of a test set divided by the size of its training set, over splits.
     standard_errors, lows, highs : ndarray of shape (n_names,) or None
-        Standard errors of the values and the limits of their simultaneous intervals, by "max_t".
+        Standard errors of the values, and limits of their simultaneous intervals, for "max_t".
     n_items : int or None
         Number of items, for scores of items.
     scores : ndarray of shape (n_datasets, n_names) or None
         Scores on the data sets, or nan where a score is missing.
     datasets, dropped : tuple of str
-        Names of the data sets, and of those without all scores.
+        Names of the data sets, and names of the data sets without all scores.
     reason : str
-        Why the test was chosen, over data sets.
+        Reason for the choice of the test, over data sets.
     mean_ranks : ndarray of shape (n_names,) or None
-        Mean ranks over the data sets. Ranks on a data set with missing scores are stretched to
-        those of all systems.
+        Mean ranks over the data sets. If scores are missing on a data set, its ranks are stretched
+        to the range of the ranks of all models.
     critical_difference : float or None
         Critical difference of mean ranks.
     """
@@ -426,27 +427,27 @@ class ComparisonExtra:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison(Result):
-    """Comparison of two or more systems, with scores, differences of all pairs, and ranks.
+    """Comparison of two or more models, with scores, differences of all pairs, and ranks.
 
-    ``comparison["a", "b"]`` is the difference of two systems, in either order.
+    ``comparison["a", "b"]`` is the difference between two models, in either order.
 
     Attributes
     ----------
     names : tuple of str
-        Names of the systems, which are estimators, predictions, or columns of scores.
+        Names of the models, which are estimators, predictions, or columns of scores.
     values : ndarray of shape (n_names,)
-        The score of each system, that is, its mean over splits or data sets, or its score on all
+        The score of each model. It is the mean over splits or data sets, or the score of all
         predictions.
     tests : PairTests
         Arrays with the difference, P-value and limits of each pair, in the order of `names`.
     method : str
-        The test that was used.
+        Name of the test.
     scoring : str
         Name of the score.
     n_samples : int or None
         Number of samples, if known.
     alternative : {"two-sided", "greater", "less"}
-        Alternative hypothesis for the difference of two systems.
+        Alternative hypothesis for the difference between two models.
     confidence_level : float
         Simultaneous coverage of the intervals of differences and ranks.
     greater_is_better : bool
@@ -454,9 +455,9 @@ class Comparison(Result):
     margin : float or None
         Largest difference that does not matter.
     extra : ComparisonExtra
-        Further results of the test, such as ``extra.split_scores`` over splits,
-        ``extra.mean_ranks`` over data sets, ``extra.lows`` and ``extra.highs``, the limits of the
-        scores, by "max_t".
+        Further results of the test. Examples are ``extra.split_scores`` over splits,
+        ``extra.mean_ranks`` over data sets, and ``extra.lows`` and ``extra.highs``, the limits of
+        the scores for "max_t".
     """
 
     names: tuple[str, ...]
@@ -481,7 +482,7 @@ class Comparison(Result):
 
     @property
     def title(self) -> str:
-        """The test in words."""
+        """Name of the test in words."""
         return TESTS[self.method].title
 
     @property
@@ -501,9 +502,9 @@ class Comparison(Result):
 
     @property
     def omnibus(self) -> Test | None:
-        """Test of no difference at all, or None if the method has none.
+        """Test of the hypothesis that all models are equal, or None if the method has none.
 
-        It is Cochran's Q, or Friedman's test with the F of Iman and Davenport.
+        The test is Cochran's Q, or Friedman's test with the F of Iman and Davenport.
         """
         return self.tests.omnibus
 
@@ -534,7 +535,7 @@ class Comparison(Result):
 
     @property
     def difference(self) -> Difference:
-        """Difference of the two systems, only defined for two."""
+        """Difference between the two models. It is defined only for two models."""
         if len(self.names) > 2:
             raise AttributeError(
                 f"difference requires two models. differences has all pairs of {self.names}."
@@ -555,7 +556,7 @@ class Comparison(Result):
 
     @property
     def best(self) -> tuple[str, ...]:
-        """Names of the systems with the best score or mean rank, several if they tie."""
+        """Names of the models with the best score or mean rank. There are several if they tie."""
         return tuple(self.names[place] for place in find_equal(self._worth, self._worth.max()))
 
     @property
@@ -567,10 +568,10 @@ class Comparison(Result):
 
     @property
     def ranks(self) -> dict[str, Estimate]:
-        """Rank of each system, 1 for the best, with simultaneous intervals.
+        """Rank of each model, with simultaneous intervals. 1 is best.
 
-        The interval runs from 1 plus the number of significantly better systems to the number of
-        systems that are not significantly worse.
+        The lower limit is 1 plus the number of significantly better models. The upper limit is the
+        number of models that are not significantly worse.
         """
         # rank 1 is the largest worth
         ranks = rank_rows(self._worth[None])[0].tolist()
@@ -606,7 +607,7 @@ class Comparison(Result):
         return np.column_stack([1 + better, n_names - worse])
 
     def to_methods(self) -> str:
-        """Return a paragraph for the methods section, with its reference.
+        """Return a paragraph for a methods section, with its reference.
 
         Returns
         -------
@@ -727,7 +728,7 @@ class Comparison(Result):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return one row for each pair, with its interval and P-value, which requires pandas.
+        """Return a data frame with the interval and P-value of each pair. Requires pandas.
 
         Returns
         -------

@@ -1,7 +1,7 @@
-"""Error on the training samples, by one cross-validation, and by perturbation resampling.
+"""Estimates by resubstitution, one cross-validation, or perturbation resampling.
 
-Resubstitution is the error on the training samples, cross-validation is the error on held-out
-folds, and leave-one-out has a fold for each sample. Perturbation repeats either of them under
+Resubstitution is the error on the training samples. Cross-validation is the error on held-out
+folds, and leave-one-out uses one fold for each sample. Perturbation repeats either of them with
 random weights of the samples.
 
 Each method is a function from a runner, a seed and its parameters to an estimate.
@@ -84,11 +84,11 @@ def estimate_error(
 ) -> Estimate:
     """Return the estimate of a method. By default all samples and groups are counted.
 
-    If the value is the mean of losses, `tested` has them, or `untested_losses` with the same
-    weights and units. In this case `variance` is the variance of a single loss (for 0-1
-    loss with `binomial`, ``value (1 - value)``), and `inflation` is the factor that multiplies the
-    squared standard error.
-    The interval is nan if it is too wide to be useful with the standard error, or with `widest`.
+    If the value is a mean of losses, `tested` contains the losses. `untested_losses` only has the
+    weights and units of the samples. `variance` is then the variance of a single loss (for 0-1
+    loss with `binomial`, ``value (1 - value)``), and `inflation` is the factor of the squared
+    standard error. The interval is nan if it is too wide to be useful, with the standard error or
+    with `widest`.
     """
     loss, n_classes = inputs.loss.name, inputs.target.n_classes
     shared: dict[str, Any] = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
@@ -139,7 +139,7 @@ class MeanLoss(NamedTuple):
 
 
 def find_mean_loss(label: str) -> MeanLoss | None:
-    """Return the loss of a score that is a mean loss, otherwise None."""
+    """Return the loss of a score that is a mean loss, or None for other scores."""
     row = row_of_scorer(label)
     if row is None or row.loss is None or row.root:
         return None
@@ -147,14 +147,14 @@ def find_mean_loss(label: str) -> MeanLoss | None:
 
 
 class NamedScore(NamedTuple):
-    """A score, with its name in scikit-learn or that of a function, which ends in "()"."""
+    """A score with its name in scikit-learn, or the name of its function followed by "()"."""
 
     label: str
     scoring: Any
 
     @property
     def mean(self) -> MeanLoss | None:
-        """Loss of a score that is a mean loss, otherwise None."""
+        """Loss of a score that is a mean loss, or None for other scores."""
         return find_mean_loss(self.label)
 
     def bounds(self, n_classes: int) -> intervals.Limits:
@@ -163,7 +163,7 @@ class NamedScore(NamedTuple):
 
 
 def name_scores(scoring: Any) -> dict[str, NamedScore]:
-    """Return one score or several by their names in the results."""
+    """Return one score or several, with their names in the results as keys."""
     # names of a dict, or those of the scorers
     if isinstance(scoring, dict):
         scores = {
@@ -197,7 +197,7 @@ def losses_of(inputs: Inputs, scores: Iterable[NamedScore]) -> tuple[Loss, ...]:
 
 
 def to_score(inputs: Inputs, score: NamedScore, error: Estimate, **fields: Any) -> Estimate:
-    """Return the score that equals a constant minus a mean loss, or is this estimate itself."""
+    """Return a score that equals a constant minus a mean loss, or this estimate if it has none."""
     bounds, mean = score.bounds(inputs.target.n_classes), score.mean
     fields |= {"name": score.label, "bounds": bounds, "loss": ""}
     if mean is not None:
@@ -208,7 +208,7 @@ def to_score(inputs: Inputs, score: NamedScore, error: Estimate, **fields: Any) 
 
 
 def check_enough(inputs: Inputs, values: np.ndarray) -> None:
-    """Raise if too few values are defined, because fits failed or scores are undefined."""
+    """Raise an error if too few values are defined, because of failed fits or undefined scores."""
     n = int(np.isfinite(values).sum())
     if n < 2:
         raise ValueError(
@@ -230,25 +230,26 @@ def resubstitution_error(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Estimate:
-    r"""Estimate the error on the training samples themselves.
+    r"""Estimate the error on the training samples themselves (resubstitution).
 
-    With :math:`e_i` the loss of sample `i` under the estimator fitted on all samples,
+    With :math:`e_i` the loss of sample `i` for the estimator fitted to all samples,
 
     .. math:: AE = \frac{1}{n} \sum_{i=1}^{n} e_i .
 
     This is the empirical risk, also called training or apparent error. It is optimistic. The best
-    value 0 carries no information about new samples (1-nearest-neighbor always reaches it).
+    value is 0, which 1-nearest-neighbor always reaches, so it implies nothing about new samples.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. It is cloned, never fitted itself.
+        Any scikit-learn classifier, regressor or pipeline. It is cloned, so it is not fitted
+        itself.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Only the standard error uses them.
+        Group of each sample, such as the patient. Only the standard error depends on them.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
@@ -264,14 +265,15 @@ def resubstitution_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If the fit raises, raise its error, or with ``numpy.nan`` a `ValueError`, because there is
-        no other fit.
+        Treatment of a failed fit. "raise" raises its error. ``numpy.nan`` raises a `ValueError`,
+        because there is no other fit.
 
     Returns
     -------
     Estimate
-        `replicates` has the n losses. The intervals have the forms of `cross_val_error`, except
-        for "inflated". They account for the sampling of the losses, not for the optimism.
+        `replicates` contains the n losses. The intervals have the forms of `cross_val_error`,
+        except for "inflated". They account for the sampling of the losses, but not for the
+        optimism.
 
     Raises
     ------
@@ -279,7 +281,7 @@ def resubstitution_error(
         If `y` has only one class, or `X` and `y` differ in length.
     TypeError
         If `estimator` has no `predict`, or weights are passed and it does not accept them.
-
+If `estimator` has no `predict`, or does not accept weights that are passed.
     See Also
     --------
     bootstrap_error : Corrects the optimism.
@@ -334,7 +336,7 @@ def cross_val_error(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Estimate:
-    r"""Estimate the error by cross-validation, K-fold, repeated, stratified or leave-one-out.
+    r"""Estimate the error by cross-validation (K-fold, repeated, stratified or leave-one-out).
 
     Every sample is predicted by an estimator that was fitted without it. There are two averages,
     which differ if the folds have different sizes. `value` is the mean over all out-of-fold
@@ -342,22 +344,23 @@ def cross_val_error(
 
     .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
 
-    and `fold_mean` is the mean of the fold errors. Smaller is better, 0 is best.
+    `fold_mean` is the mean of the fold errors. Smaller is better, and 0 is best.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     cv : int, splitter or iterable of (train, test), default=None
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
         by class, and groups are kept together. None means 10 folds, or fewer if there are fewer
         samples, groups or members of the largest class. scikit-learn warns if a class has fewer
-        members than there are folds. Splitters of scikit-learn, such as ``LeaveOneOut()``, are used
-        as they are. Training samples keep the order of the data.
+        members than there are folds. Splitters of scikit-learn, such as ``LeaveOneOut()``, are
+        used without changes. Training samples keep the order of the data.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split.
     loss : str or callable, default=None
@@ -370,9 +373,9 @@ def cross_val_error(
         used in the fits only. Losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit and in the means of the losses. Each step that
-        accepts weights receives them unchanged. In the mean losses only their ratios matter. A
-        weight is not a number of copies, so intervals count at most ``sum(w)^2 / sum(w^2)``
-        samples.
+        accepts weights receives them unchanged. In the mean losses, only the ratios of weights
+        matter. A weight is not a number of copies, so intervals count at most ``sum(w)^2 /
+        sum(w^2)`` samples.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -385,13 +388,14 @@ def cross_val_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises, raise the error, or leave out the fold, count it and warn.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fold, counts it
+        and warns.
 
     Returns
     -------
     Estimate
-        `replicates` contains the error of each fold (nan if its fit failed), ``extra.fold_mean`` is
-        their mean, and `n_groups` is None if samples are independent.
+        `replicates` contains the error of each fold (nan if its fit failed), and
+        ``extra.fold_mean`` is their mean. `n_groups` is None if samples are independent.
 
     Raises
     ------
@@ -399,31 +403,31 @@ def cross_val_error(
         If the number of folds exceeds the members of every class or the number of groups, `cv` does
         not yield indices of samples, `y` has one class only, or `X` and `y` differ in length.
     TypeError
-        If `sample_weight` is passed and a step of the estimator does not accept it. The step is
-        named.
+        If `sample_weight` is passed and a step of the estimator does not accept it. The message
+        names the step.
 
     Notes
     -----
     The standard error is the standard error of the mean per-sample loss. It ignores that folds
     share training samples. No unbiased estimate of that variance exists [1]_, and Wilson's
-    intervals with it are too short (:doc:`/validation`). The default, "inflated", therefore doubles
-    the variance, with Jeffreys' interval for 0-1 loss. A single test set (hold-out) has Wilson's
-    interval. Report the interval of `error_interval` instead. It is a tenth shorter, because it
-    averages over repeated folds.
+    interval with this standard error is too short (:doc:`/validation`). The default, "inflated",
+    therefore doubles the variance, and uses Jeffreys' interval for 0-1 loss. For a single test set
+    (hold-out), the interval is Wilson's. For a report, use the interval of `error_interval`
+    instead. It is a tenth shorter, because it averages over repeated folds.
 
     With `groups`, the losses of each group are summed first. Intervals then use the number of
-    independent samples that would have this standard error, reduced to account for Student's
-    quantile [2]_. If folds test later samples than they train on, as ``TimeSeriesSplit`` does,
-    blocks of time replace the groups, and the variance is not doubled. Standard error and degrees
-    of freedom equal those of `error_interval` for the same folds, and refer to the error of the
-    fitted models in this period. The interval is the same, too, but somewhat longer for few errors
-    in 0-1 loss, as with groups.
+    independent samples with this standard error, reduced to account for Student's t quantile [2]_.
+    If test samples are later than the training samples, as with ``TimeSeriesSplit``, blocks of
+    time replace the groups, and the variance is not doubled. Standard error and degrees of freedom
+    then equal those of `error_interval` for the same folds. They refer to the error of the fitted
+    models in this period. The interval is also the same, except that it is somewhat longer for few
+    errors in 0-1 loss, as with groups.
 
     For 0-1 loss, ``result.confidence_interval(method=)`` accepts "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald". They use ``value (1 - value) / standard_error^2`` independent
     samples, at most `n_samples`. If the error is 0 or 1, they use `n_samples` (or the number of
-    groups). All but "wald" therefore have a positive width even without errors. For squared and
-    absolute loss, "log" is the normal interval of the logarithm, which contains no negative number.
+    groups), so all but "wald" have a positive width even without errors. For squared and absolute
+    loss, "log" is the normal interval of the logarithm, which contains no negative number.
     "normal" (with `groups`, "t") is clipped to the range of the loss.
 
     References
@@ -493,8 +497,8 @@ def average_folds(
     """Return the error over folds. The losses of each unit are summed first.
 
     If the folds keep the order of the samples, the units are blocks of time, and the error refers
-    to the fitted models themselves. The replicates are the errors of the folds, or the losses of
-    a single test set if `by_sample` is true.
+    to the fitted models themselves. The replicates are the errors of the folds. If `by_sample` is
+    true, they are the losses of a single test set.
     """
     inputs = runner.inputs
     weights, n = inputs.relative_weight, len(inputs.target)
@@ -595,51 +599,51 @@ def perturbation_interval(
 ) -> Estimate:
     r"""Estimate the error with a confidence interval by perturbation resampling.
 
-    The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
-    and variance 1. For a support vector machine that minimizes
-    :math:`\sum_i G_i \{(1 - y_i f(x_i))_+ + \lambda w'w\}` [1]_. With :math:`e_i` the loss of
-    sample `i`, :math:`\hat\theta` the fit without weights and :math:`\theta^*` the fit under
-    weights,
+    The fit is repeated with random sample weights :math:`G_i`, independent of the data, with mean
+    and variance 1. For example, a support vector machine then minimizes :math:`\sum_i G_i \{(1 -
+    y_i f(x_i))_+ + \lambda w'w\}` [1]_. Let :math:`e_i` be the loss of sample `i`,
+    :math:`\hat\theta` the fit without weights and :math:`\theta^*` the fit with weights. Then
 
     .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i(\theta^*) - AE(\hat\theta) \}
 
     imitates the deviation of the error from its estimate (``statistic="resubstitution"``, as in
     [1]_). ``statistic="cross_validation"``, which is not in [1]_, repeats the cross-validation
-    under the weights, in training and evaluation:
+    with the weights, in training and evaluation,
 
     .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i^{CV}(\theta^*) - CV \} .
 
-    With :math:`se = sd(W^*)/\sqrt n` and :math:`q_u` the quantiles of `W*`, the interval around the
-    cross-validated error `CV` is
+    With :math:`se = sd(W^*)/\sqrt n` and :math:`q_u` the quantiles of `W*`, the interval for the
+    cross-validated error `CV` is one of:
 
-    - "wilson", for 0-1 loss: Wilson's interval of the proportion `CV` of
-      :math:`\min(n, CV(1-CV)/se^2)` samples, of `n` where `CV` is 0 or 1,
-    - "log", for squared and absolute loss: :math:`CV \exp(\mp z_{1-a/2}\, se/CV)`,
-    - "normal": :math:`CV \mp z_{1-a/2}\, se`,
-    - "pivotal": :math:`[CV - q_{1-a/2}/\sqrt n,\; CV - q_{a/2}/\sqrt n]`,
-    - "symmetric": :math:`CV \mp q_{1-a}(|W^*|)/\sqrt n`,
-    - "quantile": :math:`CV \mp q_{1-a/2}/\sqrt n`, as some notes print it, for comparison only,
+    - "wilson", for 0-1 loss: Wilson's interval of the proportion `CV` among :math:`\min(n,
+      CV(1-CV)/se^2)` samples, or among `n` if `CV` is 0 or 1
+    - "log", for squared and absolute loss: :math:`CV \exp(\mp z_{1-a/2}\, se/CV)`
+    - "normal": :math:`CV \mp z_{1-a/2}\, se`
+    - "pivotal": :math:`[CV - q_{1-a/2}/\sqrt n,\; CV - q_{a/2}/\sqrt n]`
+    - "symmetric": :math:`CV \mp q_{1-a}(|W^*|)/\sqrt n`
+    - "quantile": :math:`CV \mp q_{1-a/2}/\sqrt n`, which some notes print, for comparison only
 
-    clipped to the range of the loss. The first two, which are the default, never exceed it.
+    The interval is clipped to the range of the loss. The first two, which are the defaults, never
+    exceed it.
 
     Parameters
     ----------
     estimator : estimator
-        Any classifier or regressor whose `fit` accepts `sample_weight`, or a pipeline that ends in
-        one. Every step that accepts weights receives them.
+        Any classifier or regressor whose `fit` accepts `sample_weight`, or a pipeline that ends
+        with one. Every step that accepts weights receives them.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     n_resamples : int, default=None
         Number of perturbations. None means 1000, or the number of rows of `weights`.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
-        The perturbed error. The default fits each fold once per perturbation, and its intervals
-        have better coverage. See Notes.
+        The perturbed error. The default fits each fold once for each perturbation, and its
+        intervals have better coverage (see Notes).
     interval : str, default=None
-        Form of the interval, which is one of the above, or for 0-1 loss another form of
+        Form of the interval, which is one of the above or, for 0-1 loss, another form of
         `cross_val_error`. None means "wilson" for 0-1 loss, "log" for squared and absolute loss,
-        and otherwise "normal".
+        and "normal" otherwise.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
@@ -654,7 +658,7 @@ def perturbation_interval(
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
         means 0-1 loss for classifiers and squared error for regressors.
     weights : array-like of shape (n_resamples, n_samples), default=None
-        Use these perturbations `G` instead of drawing them from the exponential distribution.
+        Perturbations `G` to use instead of random draws from the exponential distribution.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Weights
         are not allowed.
@@ -670,41 +674,41 @@ def perturbation_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises, raise the error, or leave the fit out and warn. A perturbation whose fits
-        all fail is left out.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fit and warns. A
+        perturbation is omitted if all its fits fail.
 
     Returns
     -------
     Estimate
-        `value` is the cross-validated error and `replicates` are its perturbations,
-        ``CV + W*/sqrt(n)``. In `extra`, `statistics` are `W*`, and `resubstitution` is the training
-        error.
-        ``confidence_interval`` returns other levels and forms from the same perturbations.
+        `value` is the cross-validated error, and `replicates` contains its perturbations, ``CV +
+        W*/sqrt(n)``. In `extra`, `statistics` contains `W*`, and `resubstitution` is the training
+        error. ``confidence_interval`` returns other levels and forms from the same perturbations.
 
     Raises
     ------
     TypeError
-        If the estimator does not accept `sample_weight`. The error names the step.
+        If the estimator does not accept `sample_weight`. The message names the step.
     ValueError
         If `weights` are negative, have a row of zeros or the wrong shape. If there are too few
-        perturbations for the requested quantile. If `interval` does not suit the loss. If there
+        perturbations for the requested quantile. If `interval` does not support the loss. If there
         are more than two classes and the loss is not 0-1.
 
     Warns
     -----
     UserWarning
         If ``statistic="resubstitution"`` and the training error is below half the cross-validated
-        error. `W*` degenerates for overfitted models. Use ``statistic="cross_validation"``.
+        error, because `W*` degenerates for overfitted models. Use
+        ``statistic="cross_validation"``.
 
     Notes
     -----
-    The theory of [1]_, for "resubstitution", assumes many samples and few features. On other data
-    its interval "normal" is far too short, and "cross_validation" is better (:doc:`/validation` has
-    the coverage of both). If the classes are easy to separate, there are few errors or none, and
-    "normal" covers even less. "wilson" is therefore the default.
+    The theory of [1]_, for "resubstitution", assumes many samples and few features. On other data,
+    its interval "normal" is far too short, and "cross_validation" is better (:doc:`/validation`
+    has the coverage of both). If the classes are easy to separate, there are few errors or none,
+    and the coverage of "normal" is even lower. Therefore, the default is "wilson".
 
     "wilson" with "resubstitution" is never shorter than Wilson's interval for `n` independent
-    samples, and equals it if the fit separates the classes.
+    samples. It equals that interval if the fit separates the classes.
 
     The weights are divided by their mean over the training samples, so a fit depends only on their
     ratios. Some notes define :math:`W^* = n^{1/2} \sum_i G_i |y_i - f(x_i)|`, which is not
@@ -761,7 +765,7 @@ def perturb_error(
     weights: Any = None,
     form: str = "",
 ) -> Estimate:
-    """Return the error over folds with the spread of perturbed cross-validations or fits."""
+    """Return the error over folds, with the spread of perturbed cross-validations or fits."""
     inputs, n = runner.inputs, len(runner.inputs.target)
     # weights of the samples, and the plans of plain fits
     check_perturbed(inputs)
@@ -827,7 +831,7 @@ def perturb_error(
 
 
 def check_perturbed(inputs: Inputs) -> None:
-    """Raise if the loss, or weights among the arguments of the fit, cannot be perturbed."""
+    """Raise an error if the loss, or weights among the fit arguments, cannot be perturbed."""
     loss, target = inputs.loss, inputs.target
     n_classes = 0 if target.classes is None else len(target.classes)
     if n_classes > 2 and loss.response == "predict" and loss.name != "zero_one":
@@ -894,9 +898,10 @@ def compute_statistics(
 ) -> np.ndarray:
     """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
 
-    `losses` are arrays of some repetitions, (n_repetitions, n_samples), nan where none is tested.
-    If only `m` samples are tested, the sum over them is multiplied by ``n / m``, so that ``W*``
-    over the root of `n` is their mean. Repetitions without a successful fit are left out.
+    `losses` contains arrays of some repetitions, (n_repetitions, n_samples), nan for untested
+    samples. If only `m` samples are tested, the sum over them is multiplied by ``n / m``, so that
+    ``W*`` divided by the root of `n` is their mean. Repetitions without a successful fit are
+    omitted.
     """
     statistics, n_done = [], 0
     for rows in losses:

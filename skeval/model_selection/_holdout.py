@@ -1,4 +1,4 @@
-"""Error on a test set, sampled at random or by class, and the size of such a set."""
+"""Error on a test set, sampled at random or by class, and the required size of a test set."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def holdout_error(
 ) -> Estimate:
     r"""Estimate the error rate from predictions for a separate test set.
 
-    *Random sampling* (``priors=None``): with `k` of `N` samples wrong,
+    *Random sampling* (``priors=None``). If `k` of `N` samples are misclassified,
 
     .. math:: \hat\epsilon = k / N, \qquad \mathrm{var}(\hat\epsilon) = \epsilon(1-\epsilon)/N .
 
-    *Selective sampling*: :math:`N_c` samples were drawn from each class `c`, whose prior
-    :math:`P_c` is known, and :math:`k_c` are wrong:
+    *Selective sampling.* If :math:`N_c` samples were drawn from each class `c`, whose prior
+    :math:`P_c` is known, and :math:`k_c` of them are misclassified,
 
     .. math::
 
@@ -58,7 +58,8 @@ def holdout_error(
     y_pred : array-like of shape (n_samples,)
         Predicted labels.
     priors : dict or array-like of shape (n_classes,), default=None
-        Prior of each class, by label or in the order of the sorted labels of `y_true`.
+        Prior of each class. Keys of a dict are labels, and an array has the order of the sorted
+        labels of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. The variance uses the effective number of samples, :math:`(\sum w)^2 / \sum
         w^2`.
@@ -72,17 +73,17 @@ def holdout_error(
     -------
     Estimate
         `replicates` is 1 for each misclassified sample and 0 for all others. In `extra`,
-        `n_errors` is the number of errors (a sum of weights if samples have weights), and
-        `class_errors` and `class_sizes` have the error rate and the effective number of samples of
-        each of the `classes`. With `priors`, `variance_reduction` is the variance for the
-        same number of samples drawn at random minus the variance of the estimate.
-        ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
-        "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
-        "normal" with priors. The normal interval is too short for few errors and is nan for none.
-        With groups, the forms are those of random sampling (with priors, too), for the number of
-        independent samples with this standard error and with Student's quantile. "t" replaces
-        "normal".
+        `n_errors` is the number of errors (a sum of weights if samples have weights).
+        `class_errors` and `class_sizes` contain the error rate and the effective number of samples
+        of each of the `classes`. With `priors`, `variance_reduction` is the variance for the same
+        number of samples drawn at random minus the variance of the estimate.
 
+        Under random sampling, ``confidence_interval(method=)`` accepts "wilson" (default),
+        "agresti_coull", "jeffreys", "exact", "wald" or "normal". With priors, it accepts
+        "stratified_wilson" [1]_ (default) or "normal". The normal interval is too short for few
+        errors, and nan for none. With groups, the forms are those of random sampling (with priors,
+        too), for the number of independent samples with this standard error and with Student's t
+        quantile. "t" replaces "normal".
     Raises
     ------
     ValueError
@@ -91,10 +92,10 @@ def holdout_error(
 
     Notes
     -----
-    Some texts print the binomial probability with :math:`(1-\epsilon)^k`. The exponent is `N - k`.
-    With allocation proportional to the priors, selective sampling has the smaller variance by
-    :math:`\frac1N \sum_c P_c (\epsilon_c - \epsilon)^2`. `variance_reduction` is the plug-in
-    difference for the allocation at hand, which may be negative.
+    Some texts print the binomial probability with :math:`(1-\epsilon)^k`. The correct exponent is
+    `N - k`. If the allocation is proportional to the priors, selective sampling reduces the
+    variance by :math:`\frac1N \sum_c P_c (\epsilon_c - \epsilon)^2`. `variance_reduction` is the
+    plug-in difference for the actual allocation. It may be negative.
 
     References
     ----------
@@ -229,15 +230,15 @@ class HoldoutSize(Result):
     Attributes
     ----------
     n_samples : int
-        The total.
+        Total number of samples.
     per_class : tuple of int or None
-        The number from each class under selective sampling, in the order of `priors`.
+        Number of samples from each class under selective sampling, in the order of `priors`.
     half_width : float
         Half the width of the interval at the assumed error.
     confidence_level : float
         Nominal coverage.
     method : str
-        The interval.
+        Name of the interval.
     """
 
     n_samples: int
@@ -269,18 +270,18 @@ def holdout_size(
 ) -> HoldoutSize:
     r"""Return the number of test samples for a confidence interval of a given width.
 
-    Under random sampling it is the smallest `N` for which half the width of Wilson's interval at
+    Under random sampling, it is the smallest `N` for which half the width of Wilson's interval at
     `error` is at most `h`. Under selective sampling with priors :math:`P_c` and errors
-    :math:`\epsilon_c`, allocating the fraction :math:`a_c` of the samples to class `c`,
+    :math:`\epsilon_c`, let :math:`a_c` be the fraction of the samples from class `c`. Then
 
     .. math:: N = (z/h)^2 \sum_c P_c^2 \epsilon_c (1-\epsilon_c) / a_c ,
 
-    with each :math:`a_c N` rounded up.
+    Each :math:`a_c N` is rounded up.
 
     Parameters
     ----------
     error : float or array-like of shape (n_classes,)
-        Expected error, between 0 and 1, or with `priors` the error of each class (or one for all).
+        Expected error, between 0 and 1. With `priors`, the error of each class, or one for all.
     half_width : float
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
@@ -288,29 +289,30 @@ def holdout_size(
     priors : array-like of shape (n_classes,), default=None
         Prior of each class.
     allocation : {"proportional", "optimal"}, default="proportional"
-        With `priors`, :math:`a_c = P_c`, or :math:`a_c \propto P_c\sqrt{\epsilon_c(1-\epsilon_c)}`
-        (Neyman), which makes `N` smallest.
+        Fraction of the samples from each class, with `priors`. "proportional" is :math:`a_c =
+        P_c`. "optimal" is :math:`a_c \propto P_c\sqrt{\epsilon_c(1-\epsilon_c)}` (Neyman), which
+        minimizes `N`.
     group_size : float, default=None
-        Number of samples in a group (patient, site) of the test set, or for groups of unequal sizes
-        m, the size of the group of an average sample, :math:`\sum m^2 / \sum m`. None means
-        independent samples.
+        Number of samples in a group (patient, site) of the test set. For groups of unequal sizes
+        m, it is the mean group size of a sample, :math:`\sum m^2 / \sum m`. None means independent
+        samples.
     intraclass_correlation : float, default=None
         Within-group correlation :math:`\rho` of being misclassified. `metric_interval` with
-        `groups` estimates it from a pilot study. `N` is multiplied by :math:`1 + (m - 1) \rho`, and
-        increased to account for Student's quantile for the number of groups.
+        `groups` estimates it from a pilot study. `N` is multiplied by :math:`1 + (m - 1) \rho`. It
+        is also increased to account for Student's t quantile for the number of groups.
 
     Returns
     -------
     HoldoutSize
-        `n_samples` is the total, and `half_width` half the width of the interval at the assumed
-        error. Under selective sampling, `per_class` has the number from each class, in the
-        order of `priors`.
+        `n_samples` is the total, and `half_width` is half the width of the interval at the assumed
+        error. Under selective sampling, `per_class` contains the number of samples from each
+        class, in the order of `priors`.
 
     Raises
     ------
     ValueError
         If an argument is outside its range, only one of the last two is passed, or the normal
-        interval with `priors` has no width, because no class has an error strictly between 0 and 1.
+        interval with `priors` has no width because no class has an error strictly between 0 and 1.
 
     Examples
     --------

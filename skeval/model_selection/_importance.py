@@ -1,8 +1,7 @@
 """Permutation importance of features on held-out samples, with intervals.
 
-The importance of a feature is a score, that is, the drop of a metric when the values of the feature
-are shuffled among the samples of a test set. `score_interval` therefore estimates it like other
-scores.
+The importance of a feature is the decrease of a score when the values of the feature are shuffled
+among the samples of a test set. This decrease is itself a score, so `score_interval` estimates it.
 """
 
 from __future__ import annotations
@@ -53,30 +52,31 @@ def feature_importance(
 
     .. math:: s(f, X, y) - s(f, X_{\pi(G)}, y),
 
-    where the model `f` was trained without the test set, `s` is the score, and the rows of `G` are
+    Here, the model `f` was trained without the test set, `s` is the score, and the rows of `G` are
     shuffled among the samples of the test set [1]_. All features are scored with the same models.
-    The interval comes from the corrected resampled t-test over folds and repeats [2]_. It is for
-    the importance on new samples in models that are trained on these samples. Models of other
-    samples may use other features. For the measured coverage see :doc:`/validation`.
+    The interval is that of the corrected resampled t-test over folds and repeats [2]_. It is for
+    the importance on new samples in models that are trained on these samples. Models trained on
+    other samples may use other features. :doc:`/validation` has the measured coverage.
 
-    Correlated features replace each other. Shuffling one of them alone changes little, although the
-    model may depend on what they share. Features with a large rank correlation are therefore
-    shuffled together.
+    Correlated features can replace each other. If one of them is shuffled alone, the score changes
+    little, although the model may depend on their common information. Therefore, features with a
+    large rank correlation are shuffled together.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers.
+        Class labels or numeric target.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer. Larger is better. None is the accuracy for
+        Name from `get_scorer_names`, or a scorer. Larger is better. None means the accuracy for
         classifiers and R2 for regressors.
     max_correlation : float, default=0.8
-        Numeric columns are shuffled together if a chain of absolute Spearman correlations above
-        this value connects them. 1 shuffles each column alone.
+        Numeric columns are shuffled together if they are connected by a chain of absolute Spearman
+        correlations above this value. 1 shuffles each column alone.
     n_permutations : int, default=5
         Number of permutations of each test set.
     n_folds, n_repeats : int, default=None
@@ -88,8 +88,8 @@ def feature_importance(
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They must be positive and are used in every fit and in everything that is
-        computed from single samples. Scores of fits are not weighted.
+        Sample weights. They must be positive. They are used in every fit and in all results for
+        single samples. Scores of fits are not weighted.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -100,18 +100,20 @@ def feature_importance(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit fails, raise an error that names it, or leave it out, count it and warn.
+        Treatment of a failed fit. "raise" raises an error that names it. numpy.nan omits the fit,
+        counts it and warns.
 
     Returns
     -------
     Results
-        An estimate for each feature, or for each group of correlated features by their joined
-        names, the most important first, in units of the score, 0 for features without use.
+        One estimate for each feature or group of correlated features, with joined names as keys.
+        The most important feature is first. The importance is in units of the score, and is 0 on
+        average for an unused feature.
 
     Raises
     ------
     ValueError
-        If `X` has no columns to shuffle, such as texts or a precomputed kernel.
+        If `X` has no columns to shuffle, for example texts or a precomputed kernel.
 
     See Also
     --------
@@ -174,7 +176,8 @@ def list_drops(
     n_permutations: int = 5,
     seed: int = 0,
 ) -> dict[str, ScoreDrop]:
-    """Return a scorer for each column, or group of correlated columns, by their joined names."""
+    """Return a scorer for each column, or group of correlated columns, with joined names as keys.
+    """
     return {
         " + ".join(str(names[column]) for column in columns): ScoreDrop(
             scorer, columns, n_permutations, seed
@@ -184,14 +187,14 @@ def list_drops(
 
 
 class ScoreDrop:
-    """Scorer of the mean drop of another score when some columns are shuffled together."""
+    """Scorer of the mean decrease of another score when some columns are shuffled together."""
 
     def __init__(self, scorer: Any, columns: Sequence[int], n_permutations: int, seed: int) -> None:
         self.scorer, self.columns = scorer, list(columns)
         self.n_permutations, self.seed = n_permutations, seed
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
-        """Return the drop on some test samples."""
+        """Return the decrease on some test samples."""
         rng, n = np.random.default_rng(self.seed), len(y)
         score = self.scorer(model, X, y)
         # differences first, so that equal scores have a drop of exactly 0
@@ -203,7 +206,7 @@ class ScoreDrop:
 
 
 def read_column_names(estimator: Any, X: Any) -> list[Any]:
-    """Return the names of the columns of X, or their positions. Raise if there are none."""
+    """Return the names of the columns of X, or their positions. Raise an error without columns."""
     if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
         raise ValueError(
             "X must have columns that can be shuffled, as in an array or a data frame, got "
@@ -215,7 +218,7 @@ def read_column_names(estimator: Any, X: Any) -> list[Any]:
 
 
 def group_columns(X: Any, max_correlation: float) -> list[list[int]]:
-    """Return the columns of each group that chains of correlations above a limit connect."""
+    """Return the columns of each group connected by chains of correlations above a limit."""
     dense = X.toarray() if sparse.issparse(X) else X
     names = getattr(dense, "columns", None)
     columns = np.asarray(dense).T if names is None else [np.asarray(dense[name]) for name in names]

@@ -1,15 +1,16 @@
-"""An interval for the error of any procedure, and its methods.
+"""Interval for the error of any procedure, and its methods.
 
-Each method is a function from a runner, a seed and parameters to an estimate. First comes the
-public function, then shared helpers, then the methods that hold samples out (folds,
-subsamples), then repeated cross-validation. The bootstrap and perturbation are in `_bootstrap` and
-`_estimates`. `ERROR_METHODS` lists all methods.
+Each method is a function from a runner, a seed and parameters to an estimate. The module contains
+the public function and shared helpers, the methods that hold samples out (folds, subsamples), and
+repeated cross-validation. The bootstrap and perturbation are in `_bootstrap` and `_estimates`.
+`ERROR_METHODS` lists all methods.
 
-The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat. One
-that draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is used
-as it is. In both cases the units are the samples, or the groups if there are any. All other folds
-are also used as they are, but samples that they never separate may belong together, so without
-groups they count as one unit. A list of five folds therefore has five units.
+The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat. A
+splitter that draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``)
+is used without changes. In both cases the units are the samples, or the groups if there are any.
+All other folds are also used without changes. Without groups, samples that these folds never
+separate count as one unit, because they may belong together. A list of five folds therefore has
+five units.
 """
 
 from __future__ import annotations
@@ -90,35 +91,37 @@ def error_interval(
 ) -> Estimate:
     r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
-    The default repeats 10-fold cross-validation, more often if the error depends on the random
-    splits. Its interval accounts for losses that share a model.
+    By default, 10-fold cross-validation is repeated, with more repeats if the error depends on the
+    random splits. The interval accounts for the dependence of losses that share a model.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     method : str, default="auto"
-        "auto" is "repeated_cv". The other methods are listed in the Notes.
+        "auto" is "repeated_cv". The Notes list the other methods.
     cv : int, splitter or iterable of (train, test), default=None
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
         by class, and groups are kept together. They are the folds of "cross_validation" or
         "repeated_cv", instead of `n_folds`. If `cv` is an integer or a splitter with
-        ``shuffle=True``, each repeat has new folds. All other folds are used as they are, and the
-        method of the result is "given_folds". The error is then the error of `cross_val_error` on
-        these folds. Samples that no test set separates count as one unit, unless the splitter
+        ``shuffle=True``, each repeat has new folds. All other folds are used without changes, and
+        the method of the result is "given_folds". The estimate is then that of `cross_val_error`
+        on these folds. Samples that no test set separates count as one unit, unless the splitter
         assigns samples to folds at random or the folds consist of `groups`.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
-        means 0-1 loss for classifiers and squared error for regressors. With several columns of
-        `y`, the loss is "hamming", the fraction of wrong labels of a sample (the default),
-        "zero_one", whether any is wrong, or the mean over columns of "squared" or "absolute".
+        means 0-1 loss for classifiers and squared error for regressors. If `y` has several
+        columns, the loss of multilabel targets is "hamming", the fraction of wrong labels of a
+        sample (the default), or "zero_one", whether any label is wrong. For numeric targets, it is
+        the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. Intervals count groups
         instead of samples, with Student's t quantile.
@@ -126,24 +129,24 @@ def error_interval(
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They must be positive and are used in every fit and in the means of the
+        Sample weights. They must be positive. They are used in every fit and in the means of the
         losses. The bootstrap methods do not support them.
     n_folds : int, default=None
-        Number `K` of folds. None is 5 for "nested_cv" and for "repeated_cv" of more than 5,000
-        samples, and otherwise 10 for "repeated_cv", "cv_wald" and "perturbation", or fewer if the
-        most frequent class has fewer members, or is in fewer groups.
+        Number `K` of folds. None means 5 for "nested_cv", and for "repeated_cv" with more than
+        5,000 samples. Otherwise, it means 10 for "repeated_cv", "cv_wald" and "perturbation". It
+        is smaller if the most frequent class has fewer members or is in fewer groups.
     n_repeats : int or "auto", default=None
-        Number of repeats. None is "auto" for "repeated_cv", 10 for "nested_cv" and 50 subsamplings
-        for "corrected_t". "auto" repeats the folds twice, and then until
-        random splits add at most 5 % to the standard error, at most ten times. It depends on the
-        data and `random_state` only. More than 5,000 samples have two repeats of five folds.
+        Number of repeats. None means "auto" for "repeated_cv", 10 for "nested_cv" and 50
+        subsamples for "corrected_t". "auto" starts with two repeats and adds more until random
+        splits add at most 5 % to the standard error, up to ten repeats. It depends only on the
+        data and `random_state`. With more than 5,000 samples, there are two repeats of five folds.
     test_size : float or int, default=None
-        Share or number of samples (or groups) that a subsampling tests on. None is a third for
-        "holdout", a tenth for "corrected_t".
+        Fraction or number of samples (or groups) in the test set of a subsample. None means a
+        third for "holdout" and a tenth for "corrected_t".
     n_resamples : int, default=None
-        Number of resamples or perturbations. None is 200.
+        Number of resamples or perturbations. None means 200.
     variance : {"all_pairs", "within_folds"}, default=None
-        The variance of "cv_wald". None is "all_pairs".
+        The variance of "cv_wald". None means "all_pairs".
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -154,19 +157,19 @@ def error_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit fails, raise an error that describes its training set, or leave it out,
-        count it and warn.
+        Treatment of a failed fit. "raise" raises an error that describes the training set.
+        numpy.nan omits the fit, counts it and warns.
 
     Returns
     -------
     Estimate
-        `replicates` has the errors of the folds, subsamples, repeats or resamples, or for "holdout"
-        the losses. `interval` has the form that suits the loss and the method.
-        ``confidence_interval(method=)`` accepts all `interval_methods`, that is, the forms of
-        `cross_val_error`, and "t" instead of "normal" for Student's quantile. In `extra`, `n_fits`
-        and `n_failed` count the fits, `parameters` has the parameters of the method, and
-        `no_interval` the reason if there is no interval. With several columns of `y`, `by_output`
-        has the error of each, on the same folds.
+        `replicates` contains the errors of the folds, subsamples, repeats or resamples, or the
+        losses for "holdout". `interval` has the form for the loss and the method.
+        ``confidence_interval(method=)`` accepts all `interval_methods`. These are the forms of
+        `cross_val_error`, and "t" instead of "normal" for Student's t quantile. In `extra`,
+        `n_fits` and `n_failed` count the fits, `parameters` contains the parameters of the method,
+        and `no_interval` is the reason if there is no interval. If `y` has several columns,
+        `by_output` contains the error of each column, on the same folds.
 
     Raises
     ------
@@ -174,8 +177,8 @@ def error_interval(
         If weights are passed, or the method is "perturbation", and the estimator does not accept
         weights.
     ValueError
-        If the method does not take a parameter that is passed. If there are too few samples, groups
-        or members of a class. If a fit fails. The error then names the method, the fold and the
+        If a parameter is passed that the method does not use. If there are too few samples, groups
+        or members of a class. If a fit fails. The message then names the method, the fold and the
         rarest class of its training set.
 
     Notes
@@ -194,11 +197,11 @@ def error_interval(
     "perturbation"          `perturbation_interval` [5]_
     ======================  ======================================================================
 
-    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage.
-    Coverage is too low for log loss if a probability may be 0, and for least squares with as many
-    features as samples.
+    :doc:`/user_guide/formulas` has the formulas, and :doc:`/validation` has the measured coverage.
+    Coverage is too low for log loss if a probability may be 0, and for least squares if there are
+    as many features as samples.
 
-    The draws do not depend on the names of the classes, but on the order of the samples.
+    The random draws depend on the order of the samples, but not on the names of the classes.
 
     References
     ----------
@@ -275,7 +278,8 @@ def error_interval(
 
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
-    """Return the parameters that are not None. Raise if the method does not take one of them."""
+    """Return the parameters that are not None. Raise an error if the method does not use one.
+    """
     # the signature of a method lists its parameters
     takes = signature(ERROR_METHODS[method].estimate).parameters
     parameters = {name: value for name, value in parameters.items() if value is not None}
@@ -320,7 +324,7 @@ def count_folds(
     per_fold: int = 1,
     argument: str = "n_folds",
 ) -> int:
-    """Return the number of folds, each of `per_fold` units at least.
+    """Return the number of folds with at least `per_fold` units each.
 
     None means the default, or fewer if there are too few units or members of the classes.
     """
@@ -341,7 +345,7 @@ def count_folds(
 
 
 def completed(outputs: Iterable[FitOutput | None]) -> list[FitOutput]:
-    """Return the outputs of the fits that did not fail."""
+    """Return the outputs of the successful fits."""
     return [output for output in outputs if output is not None]
 
 
@@ -452,7 +456,8 @@ def average_subsamples(
 ) -> Estimate:
     """Return the mean over subsamples, with the variance of Nadeau and Bengio (2003).
 
-    `means` are the mean losses or the scores of the fits, and `variance` that of single losses.
+    `means` contains the mean losses or the scores of the fits, and `variance` belongs to single
+    losses.
     """
     # fits that failed do not count
     check_enough(inputs, means)
@@ -501,10 +506,10 @@ def nested_cv(
 def nested_losses(
     inputs: Inputs, folds_of_units: np.ndarray, outputs: Sequence[FitOutput | None]
 ) -> list[errors.NestedFold]:
-    """Return each fold with the losses within it, without folds whose fits failed.
+    """Return each fold with the losses of nested fits in it. Folds with failed fits are omitted.
 
-    `folds_of_units`, of shape (n_repeats, n_units), are the folds of each repeat. A fit without the
-    folds k and l tests l within k, and k within l.
+    `folds_of_units`, of shape (n_repeats, n_units), contains the folds of each repeat. A fit
+    without the folds k and l tests l for the outer fold k, and k for the outer fold l.
     """
     # fits of each repeat, in the order of the plan
     left_out_by_fit = plans.list_left_out(int(folds_of_units.max()) + 1, nested=True)
@@ -572,14 +577,14 @@ class RepeatedFolds(NamedTuple):
     Attributes
     ----------
     inputs : Inputs
-        With the units that are counted, and the name of the method.
+        Data with the units that are counted, and the name of the method.
     plan : ResamplingPlan
     splits : list of (train, test) or None
-        Given folds of the first repeat.
+        Passed folds of the first repeat.
     ordered : bool
-        Whether the folds keep the order of the samples, which are then counted by blocks of time.
+        Whether the folds keep the order of the samples. Units are then blocks of time.
     adaptive : bool
-        Whether only as many repeats of the plan are used as the losses require.
+        Whether to use only as many repeats of the plan as the losses require.
     """
 
     inputs: Inputs
@@ -589,7 +594,7 @@ class RepeatedFolds(NamedTuple):
     adaptive: bool = False
 
     def take(self, n_fits: int) -> RepeatedFolds:
-        """Return the folds of the repeats that are complete."""
+        """Return the folds of the complete repeats."""
         return self._replace(plan=self.plan.take(0, n_fits // self.plan.n_folds))
 
 
@@ -615,7 +620,7 @@ def plan_repeats(
     n_folds: int | None = None,
     n_repeats: int | str | None = "auto",
 ) -> RepeatedFolds:
-    """Return repeated folds, drawn or from `cv`, the maximum number of repeats for "auto"."""
+    """Return repeated folds, drawn or from `cv`, with the maximum number of repeats for "auto"."""
     if cv is not None and n_folds is not None:
         raise ValueError(f"n_folds must be None if cv is passed, got {n_folds!r}.")
     # a number of folds, from either argument
@@ -643,7 +648,7 @@ def plan_repeats(
 def fit_repeats(
     runner: Runner, folds: RepeatedFolds, request: FitRequest | None = None
 ) -> tuple[RepeatedFolds, list[FitOutput | None]]:
-    """Fit the repeats that are needed, and return their folds, and the output of each fit."""
+    """Fit the repeats that are needed, and return their folds and the output of each fit."""
     outputs: list[FitOutput | None] = []
     for part in folds.plan.repeats() if folds.adaptive else [folds.plan]:
         outputs += runner.each(part, request)
@@ -655,7 +660,7 @@ def fit_repeats(
 def needs_more(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> bool:
     """Return whether random splits still add more than 5 % to the standard error.
 
-    At least two repeats are needed. The answer depends on the losses of the repeats so far only.
+    At least two repeats are needed. The result depends only on the losses of the repeats so far.
     """
     if len(outputs) >= folds.plan.n_fits or not folds.adaptive:
         return len(outputs) < folds.plan.n_fits
@@ -726,7 +731,8 @@ def find_loss_units(
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
-    """Return the weights of the samples, or None. Raise if the method does not support them."""
+    """Return the sample weights, or None. Raise an error if the method does not support them.
+    """
     if sample_weight is None:
         return None
     if not ERROR_METHODS[inputs.method].takes_weights:
@@ -771,8 +777,8 @@ def collect_repeats(
 def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> RepeatedFolds:
     """Return folds whose units are blocks of time, if they keep the order of the samples.
 
-    If too few blocks remain because of autocorrelation, all samples are one unit. Samples that were
-    not tested do not form a unit.
+    If autocorrelation leaves too few blocks, all samples are one unit. Samples that were not
+    tested do not form a unit.
     """
     if not folds.ordered:
         return folds
@@ -792,10 +798,11 @@ def predict_repeats(
 ) -> Predictions:
     """Return the out-of-fold predictions of repeated folds, with the inflation of the variance.
 
-    The inflation is the mean squared deviation from the risk over the variance of independent
-    losses. The losses of a single test set count as independent. The ratio is estimated if samples
-    are the units and each repeat draws new folds. Otherwise only its part due to random splits is.
-    In time order the error refers to the fitted models themselves, each trained on earlier samples.
+    The inflation is the mean squared deviation from the risk, divided by the variance of
+    independent losses. The losses of a single test set count as independent. The ratio is
+    estimated if samples are the units and each repeat draws new folds. Otherwise, only its part
+    due to random splits is estimated. In time order, the error refers to the fitted models
+    themselves, each trained on earlier samples.
     """
     # a single test set, or blocks of time: no inflation
     predictions = collect_predictions(inputs, outputs, plan)
@@ -817,7 +824,8 @@ def average_predictions(
 ) -> Estimate:
     """Return the mean loss of repeated folds, with the inflated variance of one repeat.
 
-    `kept` marks the predictions that count. `tested` has the weights and units of their samples.
+    `kept` marks the predictions that count. `tested` contains the weights and units of their
+    samples.
     """
     # losses of each repeat, with the weights and units of the samples
     repeats = [
@@ -876,7 +884,7 @@ def average_predictions(
 def error_of_some(
     inputs: Inputs, predictions: Predictions, whole: Estimate, chosen: np.ndarray
 ) -> Estimate:
-    """Return the error on some samples, from the predictions behind the error on all."""
+    """Return the error on some samples, from the predictions behind the error on all samples."""
     # predictions of these samples, in all repeats
     kept = chosen[predictions.row]
     rows = np.unique(predictions.row[kept])
@@ -904,7 +912,8 @@ class ErrorMethod(NamedTuple):
     takes_weights : bool
         Whether samples may have weights.
     shares_fits : bool
-        Whether several losses share the fits. They are one plan, and few enough to keep.
+        Whether several losses share the fits. The fits must form one plan and be few enough to
+        keep.
     """
 
     estimate: Callable[..., Estimate]

@@ -1,12 +1,12 @@
 r"""Learning curves with confidence intervals, and their extrapolation to more training samples.
 
-The training part of every fold is thinned. Whole units (samples, or groups) are ordered, and the
+The training part of every fold is reduced. Whole units (samples, or groups) are ordered, and the
 first ones train. The training parts are therefore nested, and the test samples stay the same.
 
-The errors at all sizes are means over the same folds and are correlated. Curves are drawn around
-the measured curve with the correlation of the folds and the widths of the intervals. The power law
-:math:`a + b m^{-c}` is fitted to the measured curve and to each drawn curve. The variation between
-the fits is the precision of the law.
+The errors at all sizes are means over the same folds, so they are correlated. Curves are simulated
+around the measured curve, with the correlation of the folds and the widths of the intervals. The
+power law :math:`a + b m^{-c}` is fitted to the measured curve and to each simulated curve. The
+variation between these fits gives the precision of the law.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MAX_PVALUE = 0.01
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MoreSamples:
-    """Effect of more training samples, by the power law of a learning curve.
+    """Effect of more training samples, from the power law of a learning curve.
 
     Attributes
     ----------
@@ -89,41 +89,43 @@ def learning_curve_band(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Curve:
-    r"""Estimate the error by number of training samples, and the gain from more samples.
+    r"""Estimate the error as a function of the number of training samples, and extrapolate it.
 
-    Each fold is repeated with smaller training parts. The test samples stay the same, and smaller
-    training parts lie within larger ones. The error at each size is the mean over the folds. The
+    Each fold is repeated with smaller training parts. The test samples stay the same, and larger
+    training parts contain the smaller ones. The error at each size is the mean over the folds. The
     power law
 
     .. math:: e(m) = a + b \, (m / m_0)^{-c}
 
-    is fitted to the errors, where `m` is the number of training samples and :math:`m_0` the largest
-    measured one, with :math:`b \ge 0`, `c` from .2 to 2, and `a` at least the smallest loss. It is
-    extrapolated to twice the number of samples. The gain is the predicted improvement.
+    is fitted to the errors. Here, `m` is the number of training samples, and :math:`m_0` the
+    largest measured one. The constraints are :math:`b \ge 0`, `c` from .2 to 2, and `a` at least
+    the smallest possible loss. The law is extrapolated to twice the number of samples. The gain is
+    the predicted improvement.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or other inputs of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     train_sizes : array-like of shape (n_sizes,), default=None
-        Two or more fractions of the training parts (floats up to 1), or numbers of training samples
-        (integers). Groups are kept whole. None means six geometrically spaced sizes, from 15 % (at
-        least 20 samples, at most half) to all.
+        Two or more fractions of the training parts (floats up to 1), or numbers of training
+        samples (integers). Groups are kept whole. None means six geometrically spaced sizes up to
+        the whole training part. The smallest is 15 % of it (at least 20 samples, at most half).
     cv : int, splitter or iterable of (train, test), default=None
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
         by class, and groups are kept together. None means 10. If `cv` is an integer or a splitter
         with ``shuffle=True``, each repeat has new folds. If all folds test samples after their
-        training samples, as ``TimeSeriesSplit`` does, the most recent samples train. Otherwise
-        training samples are drawn at random, stratified by class.
+        training samples, as ``TimeSeriesSplit`` does, smaller training parts contain the most
+        recent samples. Otherwise, training samples are drawn at random, stratified by class.
     n_repeats : int, default=None
         Number of repeats if folds are drawn. None means 5.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Groups are never split. Training sets are reduced
-        by whole groups.
+        Group of each sample, such as the patient. Groups are never split, and training parts are
+        reduced by whole groups.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
@@ -147,49 +149,50 @@ def learning_curve_band(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises, raise the error, or skip the fit, count it and warn.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fit, counts it and
+        warns.
 
     Returns
     -------
     Curve
-        `x` has the mean numbers of training samples and `y` the errors, with intervals. The last
-        entries are the predictions of the law for all `n` samples and for `2 n`, marked in
-        ``columns["extrapolated"]``. ``columns["law"]`` is the fitted law and `band` its
+        `x` contains the mean numbers of training samples, and `y` the errors, with intervals. The
+        last two entries are the predictions of the law for `n` and `2 n` samples. They are marked
+        in ``columns["extrapolated"]``. ``columns["law"]`` is the fitted law, and `band` its
         simultaneous confidence band. ``extra.gain`` is the difference between the two predictions.
-        `answer` is the conclusion as a sentence. If no power law fits, it contains the reason, and
-        only the measured errors are returned.
+        `answer` is the conclusion as a sentence. If no power law fits, `answer` has the reason,
+        and only the measured errors are returned.
 
     Raises
     ------
     ValueError
-        If `train_sizes` do not make training sets of different sizes, a training set has one class
-        only, or both `loss` and `scoring` are given.
+        If `train_sizes` do not give training sets of different sizes, a training set has only one
+        class, or both `loss` and `scoring` are passed.
     TypeError
-        If `sample_weight` is given and the estimator does not support it.
+        If `sample_weight` is passed and the estimator does not support it.
 
     See Also
     --------
     error_interval : The error of the estimator trained on all samples.
-    holdout_size : Number of test samples required.
+    holdout_size : The required number of test samples.
     sklearn.model_selection.learning_curve : The scores alone.
 
     Notes
     -----
     The interval at each measured size is that of the corrected resampled t-test of Nadeau and
     Bengio [2]_ over the folds, as in ``error_interval(method="corrected_t")``. The errors at all
-    sizes are means over the same folds and are correlated. Therefore 1,000 curves are drawn whose
-    quantiles at each size are the intervals, with the correlation of the folds. The law [1]_ is
-    fitted to each curve, and the quantiles of its predictions are the intervals of the gain and of
-    the error at `2 n`. Mukherjee et al. [3]_ extrapolate in the same way. Whether the law continues
-    beyond the available samples is unknown. No law is fitted if the error rises between two sizes
-    (corrected t-test of the ranks, 1 % for all pairs of sizes), as it does below the interpolation
-    peak of least squares.
+    sizes are means over the same folds, so they are correlated. Therefore, 1,000 curves are
+    simulated with the correlation of the folds, and their quantiles at each size equal the
+    interval limits. The law [1]_ is fitted to each curve. The quantiles of its predictions are the
+    intervals of the gain and of the error at `2 n`. Mukherjee et al. [3]_ extrapolate in the same
+    way. The data cannot confirm that the law continues beyond the available samples. No law is
+    fitted if the error rises between two sizes (corrected t-test of the ranks, 1 % for all pairs
+    of sizes), as it does below the interpolation peak of least squares.
 
-    :doc:`/validation` has the measured coverage. It is not guaranteed if a curve bends beyond the
-    measured sizes.
+    :doc:`/validation` has the measured coverage. It is not guaranteed if the slope of a curve
+    changes abruptly beyond the measured sizes.
 
-    Training parts are stratified, and each has at least one member of every class. On data without
-    signal the error at the smallest size is therefore somewhat too low.
+    Training parts are stratified, and each has at least one member of every class. If the features
+    contain no information, the error at the smallest size is therefore slightly too low.
 
     References
     ----------
@@ -305,8 +308,8 @@ def thin_folds(
 def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
     """Return the two sizes between which the error rises most, if it rises significantly.
 
-    `errors` has shape (n_folds, n_sizes). Ranks are tested, because the variance of losses is huge
-    near the interpolation peak of least squares.
+    `errors` has shape (n_folds, n_sizes). Ranks are tested, because the variance of losses is very
+    large near the interpolation peak of least squares.
     """
     first, second = np.triu_indices(errors.shape[1], 1)
     ranks, means = rankdata(errors, axis=None).reshape(errors.shape), errors.mean(axis=0)
@@ -322,7 +325,7 @@ def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
 def find_obstacle(
     sizes: Floats, values: Floats, widths: Floats, errors: Floats, ratio: float
 ) -> str:
-    """Return the reason against a power law, or an empty string."""
+    """Return the reason why no power law can be fitted, or an empty string."""
     rise = find_rise(errors, ratio)
     if rise is not None:
         before, after = (f"{write_number(values[at])} with {sizes[at]:g}" for at in rise)
@@ -338,7 +341,7 @@ def find_obstacle(
 def fit_laws(sizes: Floats, values: Floats, weight: Floats, least: float, x: Floats) -> Floats:
     """Return the least-squares law of each row of values at `x`.
 
-    The constraints are ``a >= least`` and ``b >= 0``. For each exponent both have a closed form.
+    The constraints are ``a >= least`` and ``b >= 0``. For each exponent, both have a closed form.
     """
     weight = weight / weight.sum()
     curves, misfits = np.empty((len(values), len(x))), np.full(len(values), np.inf)
@@ -368,9 +371,9 @@ def extrapolate_curve(
     sign: int,
     root: SeedSequence,
 ) -> Curve:
-    """Return the measured curve with its power law, up to twice the samples.
+    """Return the measured curve with its power law, up to twice the number of samples.
 
-    Scores have the `sign` -1. The law is fitted to the negated values.
+    The `sign` of scores is -1. The law is fitted to the negated values.
     """
     n, level = len(inputs.target), inputs.confidence_level
     name, bounds = measured[0].name, measured[0].bounds
@@ -442,8 +445,8 @@ def write_answer(
 ) -> str:
     """Return the conclusion on more samples as a sentence.
 
-    A gain is called little relative to the distance to the best possible value, not to its standard
-    error, so that the wording does not depend on the precision.
+    A gain is described as small relative to the distance to the best possible value. It is not
+    compared with its standard error, so that the wording does not depend on the precision.
     """
     verdict = "More samples may or may not help"
     if gain.interval.high < LITTLE * (abs(after - best) + gain.value) < np.inf:

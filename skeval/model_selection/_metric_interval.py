@@ -1,7 +1,7 @@
-"""A confidence interval for any metric, of all samples and of subgroups.
+"""A confidence interval for any metric, for all samples or subgroups.
 
-The public function, its result, and the samples that bootstrap and jackknife select, values
-computed once per sample, or counts made once per text, are selected instead of computed again.
+The module contains the public function, its result, and the samples that bootstrap and jackknife
+select. Values per sample, and counts per text, are computed once and then selected.
 """
 
 from __future__ import annotations
@@ -123,19 +123,19 @@ def metric_interval(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> Estimate | Results:
-    r"""Confidence interval of any metric of predictions or scores.
+    r"""Return a confidence interval of any metric of predictions or scores.
 
-    The classifier is fixed. The interval covers the variation of the metric over test sets of this
+    The model is fixed. The interval covers the variation of the metric over test sets of this
     size.
 
     Parameters
     ----------
     metric : callable, str, scorer, or list or dict of them
         ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
-        with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
-        of a scorer, such as "roc_auc" or "f1_macro", or of a loss without the prefix "neg\_".
-        `y_pred` then has the form that its metric takes. A scorer stands for its metric, as in
-        ``get_scorer("lift_at_k", k=100)``. Several metrics take the same `y_pred`.
+        with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the
+        name of a scorer, such as "roc_auc" or "f1_macro", or of a loss without the prefix "neg\_".
+        `y_pred` then has the form that its metric requires. A scorer represents its metric, as in
+        ``get_scorer("lift_at_k", k=100)``. Several metrics use the same `y_pred`.
     y_true : array-like of length n_samples
         True values, or the references for `bleu_score`.
     y_pred : array-like of length n_samples
@@ -143,45 +143,45 @@ def metric_interval(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     method : str, default="auto"
-        "percentile" or "bca" use the bootstrap. BCa corrects for bias and skewness and calls the
-        metric once more for each sample. "basic" mirrors the quantiles at the estimate, and is
-        clipped to the range of the metric. "analytic" uses the first formula of the metric, if it
-        has one:
+        "percentile" and "bca" use the bootstrap. BCa corrects for bias and skewness, and calls the
+        metric once more for each sample. "basic" reflects the quantiles about the estimate, and is
+        clipped to the range of the metric. "analytic" uses the first of these formulas that
+        applies to the metric:
 
-        - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
-          top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
-          number of predicted or true positives, and average precision, as if it were a proportion
-          of the positives.
-        - "score": functions of the confusion table: F, averaged precision and
-          recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
-          correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale),
-          `roc_auc_score`, of several classes or up to ``max_fpr=`` too, and `ranking_loss`
-          ("delong" by name for two classes), and means of rows between 0 and 1, such as
-          `ndcg_score` and `label_ranking_loss`.
-        - "log" ("hall" or "t" by name): the mean of squared, absolute, percentage, logarithmic or
-          pinball errors, its root, the log loss, the Brier score, `dcg_score` and `coverage_error`,
-          and 1 minus such a ratio for `r2_score`.
+        - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name) is for the error rate,
+          accuracy, top-k accuracy, Hamming loss, and binary precision and recall. The last two are
+          conditional on the number of predicted or true positives. It also treats the average
+          precision as a proportion of the positives.
+        - "score" is for functions of the confusion table. These are F, averaged precision and
+          recall (of both packages), balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
+          correlation and expected cost. It is also for `roc_auc_score` (with several classes or
+          ``max_fpr=``, too), `ranking_loss`, and means of values between 0 and 1, such as
+          `ndcg_score` and `label_ranking_loss`. By name, "delta" for F is normal on the log-odds
+          scale, and "delong" is for areas of two classes.
+        - "log" (or "hall", "t" by name) is for the mean of squared, absolute, percentage,
+          logarithmic or pinball errors, its root, the log loss, the Brier score, `dcg_score` and
+          `coverage_error`. For `r2_score`, it is for 1 minus the score, a ratio of such means.
 
-        "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
-        to [0, 1]. "auto" uses the first formula that supports the options (only "score" and "log"
-        support `groups` and unequal `sample_weight`). Without one, it uses BCa for at most 1000
-        samples (or groups), and percentile for more.
+        "normal" is F or the area plus or minus a multiple of the standard error of "delta" or
+        "delong", clipped to [0, 1]. "auto" uses the first formula that supports the options (only
+        "score" and "log" support `groups` and unequal `sample_weight`). If there is none, it uses
+        BCa for at most 1000 samples (or groups), and percentile for more.
     n_resamples : int, default=2000
-        Bootstrap resamples.
+        Number of bootstrap resamples.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Whole groups are resampled, or the variance is
-        computed between groups ("score"), with Student's t quantile.
+        Group of each sample, such as the patient. The bootstrap resamples whole groups. "score"
+        and "log" compute the variance between groups, with Student's t quantile.
     by : array-like of shape (n_samples,), default=None
         Subgroup of each sample. Each subgroup gets an interval from its own samples, and is
         compared with all other samples.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the estimate is the mean of these values. The units are a random sample.
-        `by`, `groups` and `stratify` are then not accepted, and `method` is "auto" or "t".
+        each unit, and the estimate is the mean of these values. The units are assumed to be a
+        random sample. Do not pass `by`, `groups` or `stratify`. `method` must be "auto" or "t".
     stratify : bool, default=False
-        Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
-        also done if the metric is undefined on some resamples, for example because a class is
-        missing.
+        Whether to resample within each class of `y_true`, so that class sizes stay the same. With
+        ``method="auto"``, this is also done if the metric is undefined on some resamples, for
+        example because a class is missing.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are passed to the metric. Equal weights are the same as None. A weight
         is not a number of copies, so intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
@@ -193,50 +193,54 @@ def metric_interval(
     Returns
     -------
     interval : Estimate, or dict of them
-        With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
-        undefined, none for a formula). Its `confidence_interval` computes the interval at another
-        level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
-        name. Its attribute `less_the_rest` has the difference of each subgroup from all other
-        samples, with the P-values `pvalue` and `pvalue_adjusted` (for the false discovery rate of
-        all subgroups) in its `details`. Its attribute `largest_difference` is the largest minus the
-        smallest value of the subgroups, with an interval from their simultaneous intervals. With
-        several metrics, a dict of these results by metric. With `within`, `replicates` are the
-        values in the units, and ``details["unit_values"]`` has them by unit.
+        The `value`, its `interval`, the `method` used and the `replicates`. Replicates are nan if
+        the metric is undefined, and a formula has none. The method `confidence_interval` computes
+        the interval at another level from the same numbers.
+
+        With `by`, the result is a dict with the estimate in each subgroup. Its attribute
+        `less_the_rest` contains the difference of each subgroup from all other samples. The
+        `details` of a difference contain its P-values, `pvalue` and `pvalue_adjusted` (for the
+        false discovery rate over all subgroups). The attribute `largest_difference` is the largest
+        minus the smallest value of the subgroups, with an interval from their simultaneous
+        intervals.
+
+        With several metrics, the result is a dict of these results. With `within`, `replicates`
+        contains the values in the units, and ``details["unit_values"]`` contains them by unit.
 
     Raises
     ------
     ValueError
-        If the metric does not have the requested interval or is defined in fewer than two units, or
-        if `groups` is combined with `stratify`.
+        If the metric does not support the requested interval or is defined in fewer than two
+        units, or if `groups` is combined with `stratify`.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the metric is nan or raises `ValueError` on some resamples, which are left out and
-        counted in `n_undefined`, or in some units, which are left out. If the metric is 0/0,
-        such as the precision of a class that is never predicted. If the interval is undefined
-        (nan), for example because nothing varies.
+        If the metric is nan or raises `ValueError` on some resamples or in some units. These are
+        omitted, and resamples are counted in `n_undefined`. If the metric is 0/0, such as the
+        precision of a class that is never predicted. If the interval is undefined (nan), for
+        example because the values do not vary.
     UserWarning
         If there are fewer than 10 groups.
 
     Notes
     -----
-    "score" generalizes Wilson's interval to any function of the confusion table. Its limits are the
-    smallest and largest values over the tables that Pearson's chi-square test does not reject. For
-    the area under the ROC curve it is Newcombe's method [1]_, with DeLong's variance [2]_, or
-    Obuchowski's for groups and weights [3]_. Neither has zero width if all predictions are right.
-    "log" is Student's interval of the logarithm, with the degrees of freedom of the kurtosis of the
-    losses. "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap ("percentile",
-    "bca" [5]_) uses Hesterberg's wider level [6]_. If nothing varies, the limits are nan. A maximum
-    such as `max_error` has no interval.
+    "score" generalizes Wilson's interval to any function of the confusion table. Its limits are
+    the smallest and largest values over the tables that Pearson's chi-square test does not reject.
+    For the area under the ROC curve it is Newcombe's method [1]_ with DeLong's variance [2]_, or
+    with Obuchowski's variance for groups and weights [3]_. Neither has zero width if all
+    predictions are correct. "log" is Student's t interval of the logarithm, with degrees of
+    freedom from the kurtosis of the losses. "hall" is Hall's transformation of a skewed mean [4]_.
+    The bootstrap ("percentile", "bca" [5]_) uses Hesterberg's wider level [6]_. If the values do
+    not vary, the limits are nan. A maximum such as `max_error` has no interval.
 
-    With `within`, the quantile is Student's with one degree of freedom less than the number of
+    With `within`, the quantile is Student's t with one degree of freedom less than the number of
     units.
 
-    :doc:`/user_guide/formulas` has the formulas and :doc:`/validation` the measured coverage. No
-    interval of the mean squared error is reliable if errors have heavy tails.
-    ``details["caution"]`` names few samples that make up half of the loss, and fewer than 10
-    positives for the average precision.
+    :doc:`/user_guide/formulas` has the formulas, and :doc:`/validation` has the measured coverage.
+    No interval of the mean squared error is reliable if errors have heavy tails.
+    ``details["caution"]`` is set if a few samples account for half of the loss, or the average
+    precision has fewer than 10 positives.
 
     References
     ----------
@@ -366,7 +370,7 @@ def score_within(
     """Return a metric of some predictions in each unit, and the units where it is defined.
 
     The values have shape (n_predictions, n_units). The keys of `predictions` are their names in
-    errors.
+    error messages.
     """
     y_true, statistics = make_plain(y_true), []
     if weight is not None:
@@ -592,7 +596,7 @@ def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | No
 
 
 def find_caution(metric: Callable[..., float], sample: Sample) -> str:
-    """Return a sentence about samples on which an interval depends too much, if there are any."""
+    """Return a sentence about samples with too much influence on the interval, or an empty one."""
     function, arguments = _table.unwrap(metric)
     row, (true, pred) = _table.find_row(function), sample[:2]
     if row is None or true.ndim > 1:
@@ -625,7 +629,7 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
 def check_columns(
     metric: Callable[..., float] | None, true: NDArray[Any], name: str, pred: NDArray[Any]
 ) -> None:
-    """Raise if true and predicted values look swapped, or are not columns of comparable labels."""
+    """Raise an error if true and predicted values look swapped, or labels cannot be compared."""
     _checks.refuse_swapped(name, true, pred)
     if metric is None:
         return
@@ -691,7 +695,7 @@ MAX_SHOWN = 16
 
 
 def repr_metric(metric: Metric) -> str:
-    """Return the name of a metric, with the arguments that are fixed."""
+    """Return the name of a metric, with its fixed arguments."""
     if isinstance(metric, str):
         return metric
     function, arguments = _table.unwrap(metric)
@@ -706,10 +710,10 @@ def repr_metric(metric: Metric) -> str:
 
 @dataclass(frozen=True)
 class MetricOfRows:
-    """A metric as a function of the positions of selected samples, which workers can pickle.
+    """A metric as a function of the indices of selected samples, which workers can pickle.
 
-    `values` of the samples are given if the metric is their mean, and `sums` if it is a function of
-    their sum.
+    `values` contains one value for each sample if the metric is their mean. `sums` is set if the
+    metric is a function of the sum of such values.
     """
 
     metric: Callable[..., float]
@@ -744,7 +748,7 @@ class MetricOfRows:
 def make_statistic(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Statistic:
-    """Return the metric as a function of the positions of selected samples."""
+    """Return the metric as a function of the indices of selected samples."""
     sums = find_sums(metric)
     if sums is None:
         values = find_sample_values(metric, y_true, y_pred, weight)
@@ -785,7 +789,7 @@ AGREEMENT = 1e-10
 
 
 def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
-    """Return a metric or, by name or scorer, that of a scorer; a negated loss has no such name.
+    """Return a metric, or the metric of a scorer or of its name.
 
     A loss has a name without the prefix of its scorer. Metrics of segmentation masks get
     ``per_image=True``, because samples are images.
@@ -819,8 +823,8 @@ def find_sample_values(
 ) -> Floats | None:
     """Return per-sample values whose mean is the metric, or None if there are no such values.
 
-    The mean is compared with the metric, whose definition may differ for another version of
-    scikit-learn or another shape of the data.
+    The mean is compared with the metric, because the metric's definition may differ for another
+    version of scikit-learn or another shape of the data.
     """
     function, arguments = _table.unwrap(metric)
     row = _table.find_row(function)
@@ -844,7 +848,7 @@ def find_sample_values(
 def read_probabilities(
     metric: Callable[..., float] | None, name: str, y_true: Any, y_pred: Any
 ) -> Any:
-    """Return predictions. Rows of probabilities, if a metric takes them, add up to 1."""
+    """Return predictions. If a metric requires probabilities, each row must sum to 1."""
     function = None if metric is None else _table.unwrap(metric)[0]
     row = None if function is None else _table.find_row(function)
     if row is not None and row.response == _table.SCORES:
@@ -862,7 +866,7 @@ def read_probabilities(
 
 
 def warn_of_labels(name: str, true: NDArray[Any], pred: NDArray[Any]) -> None:
-    """Warn if predictions are labels where a metric ranks scores."""
+    """Warn if predictions are labels but the metric ranks scores."""
     few = true.ndim == pred.ndim == 1 and len(np.unique(pred[:100])) <= 2
     labels = np.unique(pred).tolist() if few else []
     if len(labels) == 2 and np.isin(labels, true).all():
@@ -873,7 +877,7 @@ def warn_of_labels(name: str, true: NDArray[Any], pred: NDArray[Any]) -> None:
 
 
 def make_column(entries: Any) -> NDArray[Any]:
-    """Return one entry per sample as an array, of objects where entries differ in length."""
+    """Return one entry per sample as an array, with dtype object if entries differ in length."""
     try:
         return np.asarray(entries)
     except ValueError:
@@ -884,11 +888,11 @@ def make_column(entries: Any) -> NDArray[Any]:
 
 
 def make_plain(column: Any) -> Any:
-    """Return a column in the form that any metric takes.
+    """Return a column in a form that any metric supports.
 
-    Other dtypes (nullable, categorical, polars) become NumPy dtypes. Numbers and booleans stored as
-    objects get their own dtype. Half precision, whose squares overflow, becomes double. Everything
-    else is returned unchanged.
+    Other dtypes (nullable, categorical, polars) become NumPy dtypes. Numbers and booleans stored
+    as objects get their own dtype. Half precision becomes double, because squares would overflow.
+    All other columns are returned unchanged.
     """
     if not isinstance(column, list | tuple) and np.shape(column)[1:] == (1,):  # a single column
         column = np.asarray(column)[:, 0]

@@ -1,4 +1,4 @@
-"""Tests of all pairs of systems, functions of arrays that return `PairTests`, and their table.
+"""Tests of all pairs of models, as functions of arrays that return `PairTests`, and their table.
 
 Scores have the shape (n_samples, n_names), (n_splits, n_names) or (n_datasets, n_names), and pairs
 are in the order of `itertools.combinations`.
@@ -33,20 +33,21 @@ Column = Sequence[Any] | NDArray[Any]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PairExtra:
-    """Fields of `extra` of the difference of two systems, which depend on the test.
+    """Fields of `extra` of the difference between two models. Their use depends on the test.
 
     Attributes
     ----------
     n_groups : int or None
         Number of groups, or None for independent samples.
     intraclass_correlation : float, tuple of float or None
-        Correlation of samples in a group, for each kind of crossed groups, or None without groups.
+        Correlation of samples in a group, one value for each kind of crossed groups. None without
+        groups.
     pvalue_alone : float or None
         P-value without the correction for the number of pairs.
     form : str
-        Form of McNemar's test, "exact", "t" for groups, or "chi-squared".
+        Form of McNemar's test, that is, "exact", "t" for groups, or "chi-squared".
     only_a, only_b : int or None
-        Number of samples that only one of the two predicts correctly.
+        Number of samples that only one of the two models predicts correctly.
     effect_size : float or None
         Matched-pairs rank-biserial correlation, over data sets.
     n_equal : int or None
@@ -56,7 +57,7 @@ class PairExtra:
     horizon : int or None
         Number of steps between a forecast and its sample.
     replicates : ndarray or None
-        Differences of the resamples, or after the exchanges.
+        Differences of the resamples or permutations.
     """
 
     n_groups: int | None = None
@@ -72,7 +73,7 @@ class PairExtra:
     replicates: Floats | None = field(default=None, repr=False)
 
     def reverse(self) -> PairExtra:
-        """Return the results for the second system minus the first."""
+        """Return the results for the second model minus the first."""
         return replace(
             self,
             replicates=None if self.replicates is None else -self.replicates,
@@ -84,12 +85,12 @@ class PairExtra:
 
 @dataclass(frozen=True, eq=False)
 class PairTests:
-    """Tests of all pairs of systems.
+    """Tests of all pairs of models.
 
     Attributes
     ----------
     difference, standard_error, statistic, pvalue : ndarray of shape (n_pairs,)
-        The P-values are corrected by `correct`.
+        Results of each pair. The P-values are corrected by `correct`.
     interval : str
         Name of the interval.
     limits : callable
@@ -97,15 +98,16 @@ class PairTests:
     fields : mapping of str to sequence of length n_pairs
         Fields of `PairExtra`.
     largest : ndarray of shape (n_draws,) or None
-        Draws of the largest statistic of all pairs, or None for Bonferroni's inequality.
+        Simulated values of the largest statistic of all pairs, or None for Bonferroni's
+        inequality.
     allow_point : bool
         Whether an interval may have zero width.
     omnibus : Test or None
-        Test of no difference at all.
+        Test of the hypothesis that all models are equal.
     largest_difference : float
         Largest possible size of a difference, from the range of the score.
     low, high : ndarray of shape (n_pairs,)
-        Limits of the simultaneous intervals, by `correct`.
+        Limits of the simultaneous intervals, set by `correct`.
     """
 
     difference: Floats
@@ -123,7 +125,8 @@ class PairTests:
     high: Floats = field(default_factory=lambda: np.empty(0))
 
     def bound(self, confidence_level: float, pairs: Places | None = None) -> Ends:
-        """Return the limits of some pairs, by default all, that hold simultaneously for all."""
+        """Return the limits of some pairs (by default all) that hold simultaneously for all pairs.
+        """
         pairs = np.arange(len(self.difference)) if pairs is None else pairs
         low, high = self.limits(self.level_of_each(confidence_level), pairs)
         most = self.largest_difference
@@ -131,7 +134,7 @@ class PairTests:
 
     @lru_cache(4)  # noqa: B019
     def level_of_each(self, confidence_level: float) -> float:
-        """Return the level of single intervals that have a simultaneous level."""
+        """Return the level of single intervals that gives a simultaneous level."""
         if self.largest is None:
             return paired.simultaneous_level(confidence_level, len(self.difference))
         return paired.level_of_largest(self.largest, confidence_level)
@@ -146,7 +149,7 @@ class PairTests:
         return PairExtra(**numbers)
 
     def leave_out_points(self, low: Floats, high: Floats) -> Ends:
-        """Return the limits, nan for intervals without width unless a test allows them."""
+        """Return the limits, or nan for intervals without width unless a test allows them."""
         if self.allow_point:
             return low, high
         with np.errstate(invalid="ignore"):
@@ -179,12 +182,12 @@ def correct(
 
 
 def list_pairs(n_names: int) -> NDArray[np.intp]:
-    """Return the positions of both systems of each pair, shape (n_pairs, 2)."""
+    """Return the indices of both models of each pair, shape (n_pairs, 2)."""
     return np.column_stack(np.triu_indices(n_names, 1))
 
 
 def place_of_pair(a: int, b: int, n_names: int) -> int:
-    """Return the position of the pair a < b in the order of `itertools.combinations`."""
+    """Return the index of the pair a < b in the order of `itertools.combinations`."""
     return a * (2 * n_names - a - 1) // 2 + b - a - 1
 
 
@@ -200,8 +203,8 @@ def student_tests(
 ) -> PairTests:
     """Return the tests of differences with standard errors and degrees of freedom.
 
-    The interval is around the `center` of each pair, by default the difference. A difference
-    without variation beyond rounding has no statistic and no P-value, unless it is 0.
+    The interval is centered at the `center` of each pair, by default the difference. A difference
+    that varies only by rounding errors has no statistic and no P-value, unless it is 0.
     """
     difference, error = np.array(difference, dtype=float), np.array(standard_error, dtype=float)
     degrees = np.broadcast_to(np.asarray(degrees_of_freedom, dtype=float), difference.shape)
@@ -227,7 +230,7 @@ def _normal_limits(
 
 
 def differences_of(scores: Floats) -> list[Floats]:
-    """Return the differences of each pair of columns, 0 if they are due to rounding alone."""
+    """Return the differences of each pair of columns, or 0 if they are due to rounding alone."""
     sizes, differences = np.abs(scores).max(axis=0), []
     for a, b in list_pairs(scores.shape[1]).tolist():
         own = scores[:, a] - scores[:, b]
@@ -241,7 +244,7 @@ def corrected_t_test(
 ) -> PairTests:
     """Apply the corrected resampled t-test of Nadeau and Bengio (2003) to scores of splits.
 
-    The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom. With a ratio of
+    The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom. If the ratio is
     0, it is Student's t-test of the differences.
     """
     differences = differences_of(scores)
@@ -253,7 +256,7 @@ def corrected_t_test(
 def mcnemar(
     right: NDArray[np.bool_], group: Codes | None = None, alternative: str = "two-sided"
 ) -> PairTests:
-    """Apply McNemar's test (1947) to correct predictions of all classifiers, shape (k, n).
+    """Apply McNemar's test (1947) to the correct predictions of all classifiers, shape (k, n).
 
     It counts the samples that only one of two classifiers predicts correctly. The interval is
     Agresti and Min's (2005), which adds half a sample to each cell. With groups, the test uses the
@@ -329,8 +332,8 @@ def delong(values: Floats, spread: Spread, alternative: str = "two-sided") -> Pa
 def bootstrap_pairs(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
     """Bootstrap the differences of scores, (n_names, n_resamples), on the same resamples.
 
-    The interval is the percentile interval. P comes from the deviations of the replicates, and is
-    nan if they do not vary around a nonzero difference.
+    The interval is the percentile interval. The P-value is computed from the deviations of the
+    replicates. It is nan if they do not vary around a nonzero difference.
     """
     first, second = list_pairs(len(values)).T
     differences, replicates = values[first] - values[second], resampled[first] - resampled[second]
@@ -365,10 +368,10 @@ def _percentile_limits(replicates: Floats, confidence_level: float, pairs: Place
 def permutation(
     values: Floats, resampled: Floats, exchanged: Floats, alternative: str = "two-sided"
 ) -> PairTests:
-    """Compare differences with those after exchanges, (n_pairs, n_resamples), of predictions.
+    """Compare differences with those of permuted predictions, shape (n_pairs, n_resamples).
 
-    P is the fraction of exchanges that are undefined or at least as extreme, and the interval
-    comes from the bootstrap.
+    The P-value is the fraction of permutations that are undefined or at least as extreme. The
+    interval is a bootstrap interval.
     """
     tests, pvalues = bootstrap_pairs(values, resampled, alternative), []
     of_side = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
@@ -380,13 +383,13 @@ def permutation(
 
 
 class Joint(NamedTuple):
-    """Scores of all systems, shape (n_names,), and their covariance.
+    """Scores of all models, shape (n_names,), and their covariance.
 
     Attributes
     ----------
     values : ndarray of shape (n_names,)
     covariance : ndarray of shape (n_names, n_names)
-        Covariance due to the samples or groups, which all systems share.
+        Covariance due to the samples or groups, which all models share.
     degrees_of_freedom : float
         Degrees of freedom of the covariance, or infinity for a normal quantile.
     n_rates : int or None
@@ -408,8 +411,9 @@ class Joint(NamedTuple):
 def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> PairTests:
     """Compare all pairs by the largest t statistic, with the covariance of all scores.
 
-    If samples score 0 or 1, the interval is Agresti and Min's, which adds half a sample to each
-    cell. With groups, it uses the variance between groups instead of the binomial variance.
+    If the scores of samples are 0 or 1, the interval is Agresti and Min's, which adds half a
+    sample to each cell. With groups, it uses the variance between groups instead of the binomial
+    variance.
     """
     values, n, k = joint.values, joint.n_rates, len(joint.values)
     pairs = list_pairs(k)
@@ -452,10 +456,10 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
 def describe_each(
     joint: Joint, confidence_level: float, root: SeedSequence
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the standard error and the ends of the interval of each score, Wilson's for rates.
+    """Return the standard error and the interval of each score (Wilson's for rates).
 
-    The intervals of more than two systems are simultaneous, by the quantile of the largest
-    deviation, so that one of them may be chosen after looking at the scores.
+    The intervals of more than two models are simultaneous, by the quantile of the largest
+    deviation. Therefore, one of them may be chosen after looking at the scores.
     """
     k = len(joint.values)
     if k > 2:
@@ -478,7 +482,7 @@ def describe_each(
 
 
 def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
-    """Test the differences of scores in time order by blocks of consecutive samples."""
+    """Test the differences of scores in time order, using blocks of consecutive samples."""
     means, errors, degrees = [], [], []
     for own in differences_of(scores):
         means.append(own.mean())
@@ -498,7 +502,7 @@ def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
 
 
 def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-sided") -> PairTests:
-    r"""Apply the test of Diebold and Mariano (1995) to scores of forecasts some steps ahead.
+    r"""Apply the test of Diebold and Mariano (1995) to scores of forecasts several steps ahead.
 
     The correction is by Harvey, Leybourne and Newbold (1997). Errors of forecasts `h` steps
     ahead are correlated over ``h - 1`` steps. With the autocovariances
@@ -507,8 +511,8 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     .. math:: \frac{1}{n} \Big( \gamma_0 + 2 \sum_{k<h} \gamma_k \Big) \cdot
               \frac{n}{n + 1 - 2h + h(h-1)/n} ,
 
-    with ``n - 1`` degrees of freedom. This estimate may be negative. The test is then undefined.
-    For one step it is Student's test of the differences.
+    with ``n - 1`` degrees of freedom. If this estimate is negative, the test is undefined. For one
+    step, it is Student's t-test of the differences.
     """
     n, means, variances = len(scores), [], []
     for own in differences_of(scores):
@@ -531,7 +535,7 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
 def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     """Apply Wilcoxon's signed-rank test to scores of data sets. A missing score is nan.
 
-    The limits at this level are computed with the tests.
+    The limits at this level are computed together with the tests.
     """
     first, second = list_pairs(scores.shape[1]).T
     differences = (scores[:, first] - scores[:, second]).T
@@ -574,7 +578,8 @@ def _signed_rank_limits(
 
 
 def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Nemenyi's test to distances of mean ranks, with the intervals of Wilcoxon's test."""
+    """Apply Nemenyi's test to distances between mean ranks, with the intervals of Wilcoxon's test.
+    """
     tests, means = wilcoxon(scores, confidence_level), paired.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
     # distances of mean ranks; a lower rank is better
@@ -585,25 +590,32 @@ def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
 
 @dataclass(frozen=True)
 class ComparisonMethod:
-    """A test for comparisons.
+    """A test of a comparison.
 
     Attributes
     ----------
     title : str
-        Name of the test in sentences.
+        Name of the test for use in sentences.
     evidence : str
-        What the test is given of all systems, the scores of "splits" and the ratio of test to
-        training samples, which samples are "right", the scores on "resamples", and also the
-        differences after "exchanges", the covariance of "joint" scores or of "areas", the scores
-        in "time" order, and also the horizon of "forecasts", the scores on "datasets".
+        Input of the test for all models:
+
+        - "splits": the scores of splits, and the ratio of test to training samples
+        - "right": which samples are predicted correctly
+        - "resamples": the scores on resamples
+        - "exchanges": the scores on resamples, and the differences after permutations
+        - "joint" or "areas": the scores or the areas, with their covariance
+        - "time": the scores in time order
+        - "forecasts": the scores in time order, and the horizon
+        - "datasets": the scores on data sets
     test : callable
         Function of arrays that returns `PairTests`.
     scope : str
-        Sentence on its conditions.
+        Sentence on the conditions of the test.
     scoring : str or None
-        The only score that it tests, of classes, or None for any score, also of regressors.
+        The only score that the test supports, for classes. None means any score, also of
+        regressors.
     simultaneous : bool
-        Whether its P-values account for all pairs.
+        Whether the P-values account for all pairs.
     work : str
         Reference for the methods section.
     """
@@ -618,7 +630,8 @@ class ComparisonMethod:
 
     @property
     def over_datasets(self) -> bool:
-        """Whether it is always two-sided, at the level of Demsar (2006), which may exceed 5 %."""
+        """Whether it is always two-sided, with the level of Demsar (2006) that may exceed 5 %.
+        """
         return self.evidence == "datasets"
 
     def level(self, confidence_level: float) -> float:
@@ -687,5 +700,5 @@ TESTS = {
 
 
 def list_tests(evidence: Container[str]) -> tuple[str, ...]:
-    """Return the names of the tests of some kinds of evidence."""
+    """Return the names of the tests for some kinds of evidence."""
     return tuple(name for name, row in TESTS.items() if row.evidence in evidence)

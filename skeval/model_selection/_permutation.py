@@ -1,4 +1,4 @@
-"""The P-value of a whole procedure, by permutation of the labels."""
+"""P-value of a whole procedure, by permutation of the labels."""
 
 from __future__ import annotations
 
@@ -80,68 +80,74 @@ def permutation_test(
 ) -> Test | Results:
     r"""Test whether a procedure predicts labels better than chance.
 
-    The labels are shuffled, which keeps the class proportions (but see `groups`), and the *whole*
-    procedure is run again on each of `P` permutations, with folds, selection, tuning, classifier.
-    With :math:`T` the score on the observed labels and :math:`T^*_b` that on permutation `b`,
+    The labels are permuted, which keeps the class proportions (but see `groups`). The *whole*
+    procedure, including folds, selection, tuning and classifier, is repeated on each of `P`
+    permutations. Let :math:`T` be the score on the observed labels, and :math:`T^*_b` the score on
+    permutation `b`. Then
 
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} ,
 
-    where scores that agree to 1e-12, relative to their scale, are ties. It lies in [1/(P+1), 1] and
-    is never 0. If labels and features are independent, ``P(pvalue <= a) <= a`` for every `a`.
+    Scores that agree to 1e-12, relative to their scale, are ties. The P-value lies in [1/(P+1), 1]
+    and is never 0. If labels and features are independent, ``P(pvalue <= a) <= a`` for every `a`.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
-        The test does not account for choices that were made with knowledge of `y` beforehand.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it. The test does not account for earlier choices that used `y`.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     cv : int, splitter or iterable of (train, test), default=None
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
-        by class, and groups are kept together. None means 10. They are drawn again for each
-        permutation of the labels, so that they stay stratified. Numbers and several labels are not
-        stratified here.
+        by class, and groups are kept together. None means 10. The folds are drawn again for each
+        permutation of the labels, so that they stay stratified. They are not stratified for
+        regression or multilabel targets.
     scoring : str, callable, list, tuple or dict, default=None
         One score or several, as in scikit-learn's ``cross_validate``. Larger is better. None means
         the `score` of the estimator. Several scores use the same fits.
     n_permutations : int, default=1000
         Number `P` of permutations. At most ``n_samples - 1`` of them are rotations.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. See `exchange`. Also passed to `cv`.
+        Group of each sample, such as the patient. See `exchange`. The groups are also passed to
+        `cv`.
     exchange : str, default="auto"
-        Which labels are exchanged, and therefore what is tested. The result states the
-        `null_hypothesis`. "samples" exchanges all labels. "within_groups" exchanges labels within
-        each group. "whole_groups" moves the labels of a group to another group. If each group has a
-        single label, this keeps the number of groups per class (and the number of samples per class
-        only if all groups have the same size). Otherwise, groups of the same size are exchanged.
-        "blocks" and "rotations" are for samples in time order. Blocks of consecutive labels, as
-        long as the correlation lasts, change places, or the whole series is rotated. A series of
-        `n` samples has ``n - 1`` rotations, and each is used at most once, so the smallest P-value
-        is ``1 / n``. "auto" is "samples" without `groups`. With `groups` it is "whole_groups" if
-        each group has a single label, and otherwise "within_groups".
+        Which labels are permuted, which determines the hypothesis that is tested. The result has
+        it as `null_hypothesis`. "samples" permutes all labels. "within_groups" permutes labels
+        within each group. "whole_groups" moves the labels of a group to another group. If each
+        group has a single label, this keeps the number of groups per class (and the number of
+        samples per class only if all groups have the same size). Otherwise, only groups of the
+        same size are swapped.
+
+        "blocks" and "rotations" are for samples in time order. "blocks" permutes blocks of
+        consecutive labels that are as long as the correlation lasts. "rotations" rotates the whole
+        series. A series of `n` samples has ``n - 1`` rotations, and each is used at most once, so
+        the smallest P-value is ``1 / n``.
+
+        "auto" is "samples" without `groups`. With `groups`, it is "whole_groups" if each group has
+        a single label, and "within_groups" otherwise.
     permutations : int array-like of shape (n_permutations, n_samples), default=None
-        Use these permutations. Row `b` tests the labels ``y[permutations[b]]``.
+        Permutations to use instead of random ones. Row `b` tests the labels
+        ``y[permutations[b]]``.
     max_exceedances : int, default=None
-        Stop as soon as this many permutations score at least as well as the observed labels (`h` in
-        [2]_), so that a large P-value takes few permutations. With several metrics, each stops
-        separately.
+        Stop as soon as this many permutations have at least the observed score (`h` in [2]_). A
+        large P-value then requires few permutations. With several metrics, each stops separately.
     alpha : float, default=None
         Stop as soon as it is clear whether the P-value exceeds this level. A P-value far from 0.05
-        then takes 10 to 120 permutations. With several metrics, each stops separately.
+        then requires 10 to 120 permutations. With several metrics, each stops separately.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples. They stay with the samples when the
-        labels are shuffled, so they must not be computed from the labels
-        (``class_weight="balanced"`` is computed again in every fit).
+        labels are permuted, so they must not be computed from the labels.
+        In contrast, ``class_weight="balanced"`` is computed again in every fit.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit. Scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. With the same seed, the
-        first 100 of 200 permutations are the same as 100 permutations.
+        Seed of the random draws. An int gives the same result in each call. With the same seed,
+        the first 100 of 200 permutations equal those of a call with 100.
     n_jobs : int, default=None
         Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
@@ -150,35 +156,36 @@ def permutation_test(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit fails, raise the error, or take the mean score of the other folds and
-        warn. A permutation without any remaining fit counts as at least as good.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan uses the mean score of the
+        other folds and warns. A permutation without any successful fit counts as an exceedance.
 
     Returns
     -------
     Test or dict of str to Test
-        The score as `statistic`, `pvalue` with its Monte Carlo interval `pvalue_interval` (Clopper
-        and Pearson's, or for the negative binomial distribution after a sequential stop), the
-        scores of permuted labels as `null_distribution`, the number of exceedances as
-        `n_exceedances`, and whether a sequential test stopped early as `stopped`. A dict with one
-        test per metric if `scoring` has several.
+        The score is `statistic`, and the P-value is `pvalue`. Its Monte Carlo interval is
+        `pvalue_interval` (Clopper and Pearson's, or for the negative binomial distribution after a
+        sequential stop). `null_distribution` contains the scores of permuted labels,
+        `n_exceedances` is the number of exceedances, and `stopped` is whether a sequential test
+        stopped early. If `scoring` has several metrics, the result is a dict with one test for
+        each.
 
     Raises
     ------
     ValueError
-        If nothing can be exchanged, for example because each group has one label ("within_groups"),
-        no two groups have the same size ("whole_groups"), or a series has fewer than three
-        independent blocks. If `y` has one class only, lengths differ, rows of `permutations` are
-        not permutations, or the score of the observed labels is undefined. If the folds test later
-        samples than they train on, as those of ``TimeSeriesSplit`` do, and no `permutations` are
-        passed.
+        If no labels can be permuted, for example because each group has one label
+        ("within_groups"), no two groups have the same size ("whole_groups"), or a series has fewer
+        than three independent blocks. If `y` has only one class, lengths differ, rows of
+        `permutations` are not permutations, or the score of the observed labels is undefined. If
+        the folds test later samples than they train on, as those of ``TimeSeriesSplit`` do, and no
+        `permutations` are passed.
 
     Warns
     -----
     UndefinedMetricWarning
         If the score of a permutation is undefined. It counts as an exceedance.
     UserWarning
-        If some groups have one label and others several. Only the latter are shuffled, and the test
-        is whether the procedure is better than chance within groups.
+        If some groups have one label and others several. Only labels in the latter are permuted,
+        so the test is whether the procedure is better than chance within groups.
 
     See Also
     --------
@@ -187,21 +194,23 @@ def permutation_test(
     Notes
     -----
     The score is the mean over folds. If a test set has a single sample, or lacks a class, and the
-    score is not a mean over samples (such as Matthews' correlation), it is computed from all test
-    sets together. ``sklearn.model_selection.permutation_test_score`` gives the same null
-    distribution for the same permutations and folds if scores depend on predicted labels only and
-    are means over folds. Probabilities from a solver may differ by up to 0.01 from those of an
-    estimator that stops before its optimum, such as ``LogisticRegression``, and so may scores of
-    probabilities. There are three differences. In scikit-learn the default seed is fixed, so
-    repeated calls use the same permutations. Scores that differ by rounding errors are not ties.
-    An undefined null score counts against the null hypothesis.
+    score is not a mean over samples (such as Matthews' correlation), the score is computed from
+    all test sets together.
 
-    A test that stops at `max_exceedances` in permutation `L` has the P-value ``h/L``, and otherwise
-    the P-value above. With `alpha`, the P-value is the probability under the null hypothesis of a
-    stop with a fraction ``(1+b)/(1+L)`` of exceedances that is at most the observed one [3]_. All
-    are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
+    ``sklearn.model_selection.permutation_test_score`` gives the same null distribution for the
+    same permutations and folds if scores depend only on predicted labels and are means over folds.
+    Scores of probabilities may differ, because an estimator that stops before its optimum, such as
+    ``LogisticRegression``, and a fast solver may give probabilities that differ by up to 0.01.
+    There are three further differences. In scikit-learn, the default seed is fixed, so repeated
+    calls use the same permutations. Scores that differ by rounding errors are not ties there. An
+    undefined null score counts against the null hypothesis.
 
-    A P-value of ``b/P`` instead of ``(1+b)/(1+P)``, as often printed, is too small [1]_.
+    If a test with `max_exceedances` stops at permutation `L`, its P-value is ``h/L``. Otherwise,
+    it is the P-value above. With `alpha`, the P-value is the probability under the null hypothesis
+    that the test stops with a fraction ``(1+b)/(1+L)`` of exceedances that is at most the observed
+    one [3]_. All are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
+
+    Some texts print ``b/P`` instead of ``(1+b)/(1+P)``, which is too small [1]_.
 
     References
     ----------
@@ -278,9 +287,9 @@ def compare_with_permutations(
     root: SeedSequence,
     rule: StoppingRule | None = None,
 ) -> Test | Results:
-    """Return the test of each metric, or of the only one, from fits to exchanged labels.
+    """Return the test of each metric, or of the only one, from fits to permuted labels.
 
-    With a rule, it ends with the block in which the tests of all metrics have stopped.
+    With a stopping rule, it ends with the block in which the tests of all metrics have stopped.
     """
     inputs = runner.inputs
     # fits of all permutations
@@ -303,14 +312,14 @@ def compare_with_permutations(
 
 
 class Exchange(NamedTuple):
-    """A way to exchange labels, with its null hypothesis.
+    """A kind of permutation of the labels, with its null hypothesis.
 
     Attributes
     ----------
     orders : callable
-        The order of the labels in each repetition.
+        Function that returns the order of the labels in each repetition.
     name : str
-        Name of the exchange, or "given".
+        Name of the kind of permutation, or "given".
     null : str
         The null hypothesis in words.
     """
@@ -331,7 +340,7 @@ NULLS = {
 
 
 def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
-    """Return permutations from the user, rows of sample indices, as an int array."""
+    """Return permutations passed by the user, rows of sample indices, as an int array."""
     orders = np.asarray(permutations)
     if orders.ndim != 2 or orders.shape[1] != n_samples or not len(orders):
         raise ValueError(
@@ -463,7 +472,7 @@ MAX_KINDS = 20
 def split_by_metric(scores: list[Scores]) -> dict[str, np.ndarray]:
     """Return the scores of each metric. A single metric has the name ''.
 
-    A repetition whose fits all failed has nan.
+    The value is nan for a repetition whose fits all failed.
     """
     if not isinstance(scores[0], dict):
         return {"": np.array(scores)}

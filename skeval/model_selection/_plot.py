@@ -32,10 +32,10 @@ AXIS, LETTER = 5.5, 0.09
 
 @dataclass(eq=False, repr=False)
 class CriticalDifferenceDisplay(Display):
-    """The critical-difference diagram, an axis of mean ranks, the best on the left.
+    """Critical-difference diagram, an axis of mean ranks with the best on the left.
 
-    A bar joins classifiers with adjacent ranks that do not differ significantly. It is
-    recommended to use `from_result` to create a display.
+    A bar joins classifiers with adjacent ranks that do not differ significantly. Use `from_result`
+    to create a display.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class CriticalDifferenceDisplay(Display):
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """First and last place of each bar. It joins systems without significant differences."""
+        """First and last index of each bar. It joins models without significant differences."""
         return [
             (self.names.index(group[0]), self.names.index(group[-1]))
             for group in self.comparison.tied
@@ -88,13 +88,13 @@ class CriticalDifferenceDisplay(Display):
 
     @property
     def mean_ranks(self) -> list[float]:
-        """The mean ranks in the order of the names."""
+        """Mean ranks in the order of the names."""
         ranks = np.asarray(self.comparison.extra.mean_ranks)
         return [float(ranks[place]) for place in self.comparison.order]
 
     @property
     def critical_difference(self) -> float | None:
-        """Length of the ruler above the axis, or None for tests that have none."""
+        """Length of the ruler above the axis, or None if the test has none."""
         ruler = self.comparison.extra.critical_difference
         return ruler if self.comparison.method == "nemenyi" else None
 
@@ -150,9 +150,9 @@ class CriticalDifferenceDisplay(Display):
 
 
 class LearningCurveBandDisplay(CurveDisplay):
-    """Learning curve, the error by number of training samples, measured and extrapolated.
+    """Learning curve, the measured and extrapolated error by number of training samples.
 
-    It is recommended to use `from_result` to create a display, or `plot` of a result.
+    Use `from_result`, or `plot` of a result, to create a display.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ class LearningCurveBandDisplay(CurveDisplay):
 
     See Also
     --------
-    learning_curve_band : The numbers.
+    learning_curve_band : Computes the curve.
 
     Examples
     --------
@@ -199,8 +199,7 @@ class PerturbationDisplay(ResultDisplay):
     """Perturbed errors and the resulting confidence interval.
 
     The histogram shows the cross-validated error plus ``W* / sqrt(n)``, that is, the perturbed
-    statistics on the scale of the error. It is recommended to use `from_result` to create a
-    display.
+    statistics on the scale of the error. Use `from_result` to create a display.
 
     Parameters
     ----------
@@ -265,7 +264,7 @@ class PerturbationDisplay(ResultDisplay):
 def draw_comparison(
     result: Comparison, *, ax: Any = None
 ) -> CriticalDifferenceDisplay | EstimatesDisplay:
-    """Draw mean ranks over data sets, or for another comparison the differences of all pairs."""
+    """Draw mean ranks over data sets, or the differences of all pairs for another comparison."""
     if result.extra.scores is not None:
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
     level = f"{100 * result.confidence_level:g} %"

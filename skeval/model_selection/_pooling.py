@@ -1,24 +1,23 @@
-r"""Internal-external validation, the errors of several sites, pooled, and that of another site.
+r"""Internal-external validation, with pooled errors of several sites and the error at a new one.
 
 For quantities other than rates, the true value at site `i` is :math:`\mu + u_i`, with the variance
-:math:`\tau^2` between sites, and its estimate :math:`y_i` deviates from it with the known variance
-:math:`v_i`. With the weights :math:`w_i = 1 / (v_i + \tau^2)` the mean is
-:math:`\hat\mu = \sum w_i y_i / \sum w_i`. The restricted likelihood of the variance between sites
-is largest where
+:math:`\tau^2` between sites. Its estimate :math:`y_i` deviates from it with the known variance
+:math:`v_i`. With the weights :math:`w_i = 1 / (v_i + \tau^2)`, the mean is :math:`\hat\mu = \sum
+w_i y_i / \sum w_i`. The restricted likelihood of the variance between sites has its maximum where
 
 .. math:: \sum_i w_i^2 (y_i - \hat\mu)^2 = \sum_i w_i - \frac{\sum_i w_i^2}{\sum_i w_i} .
 
-Rates are pooled in this way on the log-odds, or by a binomial mixed model: site `i` has :math:`x_i`
-errors among :math:`n_i` samples, :math:`x_i \sim B(n_i, p_i)` with :math:`\mathrm{logit}\, p_i =
-\mu + \tau z_i` and standard normal :math:`z_i`. Counts may be fractional, as effective numbers of
-errors and samples are.
+Rates are pooled in this way on the log-odds scale, or by a binomial mixed model. In this model,
+site `i` has :math:`x_i` errors among :math:`n_i` samples, :math:`x_i \sim B(n_i, p_i)` with
+:math:`\mathrm{logit}\, p_i = \mu + \tau z_i` and standard normal :math:`z_i`. Counts may be
+fractional if they are effective numbers of errors and samples.
 
 The likelihood of :math:`(\mu, \tau)` integrates over each :math:`z_i` by adaptive Gauss-Hermite
-quadrature, centered at the mode of the integrand. Limits average over a grid of
-:math:`(\mu, \tau)`, with a half-normal prior for :math:`\tau`. The prior of the median rate
-:math:`p = \mathrm{expit}(\mu)` is that of exact limits of a single proportion: :math:`p^{-1}` for
-the lower limit and :math:`(1 - p)^{-1}` for the upper one. Without variation between sites these
-are the limits of Clopper and Pearson for all samples together.
+quadrature, centered at the mode of the integrand. Limits average over a grid of :math:`(\mu,
+\tau)`, with a half-normal prior for :math:`\tau`. The prior of the median rate :math:`p =
+\mathrm{expit}(\mu)` is that of exact limits of a single proportion, which is :math:`p^{-1}` for
+the lower limit and :math:`(1 - p)^{-1}` for the upper one. Without variation between sites, the
+limits are those of Clopper and Pearson for all samples together.
 """
 
 from __future__ import annotations
@@ -67,7 +66,8 @@ def describe_site(
 ) -> Estimate:
     """Return the estimate of a site with its normal interval.
 
-    A proportion with an effective `size` has Wilson's interval and the binomial standard error.
+    The interval of a proportion with an effective `size` is Wilson's, with the binomial standard
+    error.
     """
     limits: dict[str, Any] = {"normal": partial(normal_interval, value, error)}
     if size is not None:
@@ -103,28 +103,30 @@ def new_site_error(
 ) -> Estimate:
     r"""Estimate the error at new sites by internal-external validation.
 
-    Each site is left out in turn, and its error is that of the model trained on all other sites.
-    The errors are pooled by a random-effects model. Site `i` has the true error
-    :math:`\theta_i \sim N(\mu, \tau^2)`, on the scale of the log-odds for error rates.
+    Each site is left out in turn, and its error is computed with the model trained on all other
+    sites. The errors are pooled by a random-effects model. The true error of site `i` is
+    :math:`\theta_i \sim N(\mu, \tau^2)`, on the log-odds scale for error rates.
 
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or other inputs of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
-        Labels or numbers.
+        Class labels or numeric target.
     groups : array-like of shape (n_samples,)
-        Group of each sample, such as the site. At least two sites, each with at least two samples.
+        Group of each sample, such as the site. At least two sites are required, each with at least
+        two samples.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
         means 0-1 loss for classifiers and squared error for regressors.
     scale : {"auto", "binomial", "identity", "log"}, default="auto"
-        Scale on which sites are normal. "auto" is "binomial" for a loss between 0 and 1, such as
-        the 0-1 loss, "log" for a nonnegative one, and otherwise "identity". "binomial" is the
-        log-odds of the error rate.
+        Scale on which the errors of the sites are normal. "auto" is "binomial" for a loss between
+        0 and 1, such as the 0-1 loss, "log" for a nonnegative loss, and "identity" otherwise.
+        "binomial" uses the log-odds of the error rate.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -139,25 +141,28 @@ def new_site_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises, raise the error, or skip the site, count it and warn.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the site, counts it
+        and warns.
 
     Returns
     -------
     Estimate
-        `value` is the mean of all sites. On the scales "binomial" and "log" it is the value at the
+        `value` is the mean over all sites, or on the scales "binomial" and "log" the value at the
         median site. ``confidence_interval(method="prediction")`` is the prediction interval for
-        the true error at another site. It requires at least three sites. `replicates` has the
-        errors of the sites. `details` has "between", the standard deviation :math:`\tau` on the
-        scale, "i_squared", the fraction of the variance of an estimate that is between sites [3]_,
-        Cochran's "q" with its "q_pvalue", for the hypothesis of equal sites, and the "sites", with
-        "another site". ``plot()`` draws the forest plot.
+        the true error at another site. It requires at least three sites. `replicates` contains the
+        errors of the sites. ``plot()`` draws the forest plot. `details` contains:
+
+        - "between", the standard deviation :math:`\tau` on the scale
+        - "i_squared", the fraction of the variance of an estimate that is between sites [3]_
+        - "q", Cochran's statistic, with its "q_pvalue" for the hypothesis of equal sites
+        - "sites", with "another site"
 
     Raises
     ------
     ValueError
-        If there are fewer than two sites, or a site has one sample.
+        If there are fewer than two sites, or a site has only one sample.
     TypeError
-        If `sample_weight` is given and the estimator does not support it.
+        If `sample_weight` is passed and the estimator does not support it.
 
     See Also
     --------
@@ -168,28 +173,27 @@ def new_site_error(
     Samples of a site are assumed to be conditionally independent. The errors of the sites are also
     assumed to be independent, although their models share most of their training samples.
 
-    *Error rates of three to five sites* that each expect at least five errors and five right
-    predictions at the pooled rate. The log-odds are normal, with half an error and half a right
-    prediction added and the variance of the pooled rate. The interval is that of Hartung and Knapp
-    [1]_ with Student's quantile on :math:`k - 1` degrees of freedom for `k` sites, and at least
-    the normal one without variation between sites [2]_. If sites do not differ, it is in the
-    median 1.3 to 2 times as wide as Wilson's interval of all samples. It covers .94 to .985 for
-    sites whose sizes differ up to fourfold, and .91 to .95 if they differ by a factor of 20 or
-    more.
+    *Error rates of three to five sites.* At the pooled rate, each site must expect at least five
+    errors and five correct predictions. The log-odds are then treated as normal, with half an
+    error and half a correct prediction added and the variance of the pooled rate. The interval is
+    that of Hartung and Knapp [1]_ with Student's t quantile with :math:`k - 1` degrees of freedom
+    for `k` sites. It is at least as wide as the normal interval without variation between sites
+    [2]_. If sites do not differ, its median width is 1.3 to 2 times that of Wilson's interval for
+    all samples. Its coverage is .94 to .985 if the sizes of sites differ up to fourfold, and .91
+    to .95 if they differ by a factor of 20 or more.
 
     *Other error rates* follow a binomial mixed model. Site `i` has :math:`x_i` errors among
-    :math:`n_i` samples with :math:`x_i \sim B(n_i, p_i)` and
-    :math:`\mathrm{logit}\, p_i \sim N(\mu, \tau^2)`. Weights reduce the number of samples. The
-    likelihood integrates over the sites by adaptive Gauss-Hermite quadrature [6]_. The limits
-    average over :math:`\mu` and :math:`\tau` with a half-normal prior of :math:`\tau` with the
-    scale 1.5. The priors of :math:`\mu` are chosen to give Clopper and Pearson's limits if sites
-    do not differ.
+    :math:`n_i` samples with :math:`x_i \sim B(n_i, p_i)` and :math:`\mathrm{logit}\, p_i \sim
+    N(\mu, \tau^2)`. Weights reduce the number of samples. The likelihood integrates over the sites
+    by adaptive Gauss-Hermite quadrature [6]_. The limits average over :math:`\mu` and
+    :math:`\tau`, with a half-normal prior of scale 1.5 for :math:`\tau`. The priors of :math:`\mu`
+    are chosen such that the limits are Clopper and Pearson's if sites do not differ.
 
-    *Other scales.* The standard error is by Hartung and Knapp, and at least the one without their
-    correction. The prediction interval averages Student's distribution of another site over the
-    confidence distribution of :math:`\tau^2`, similar to [4]_. The usual
+    *Other scales.* The standard error is Hartung and Knapp's, or the one without their correction
+    if that is larger. The prediction interval averages Student's t distribution of another site
+    over the confidence distribution of :math:`\tau^2`, similar to [4]_. The usual interval
     :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the estimated variance as
-    known, although with few sites it is often 0. :doc:`/validation` has the measured coverage.
+    known, although it is often 0 with few sites. :doc:`/validation` has the measured coverage.
 
     References
     ----------
@@ -279,7 +283,7 @@ def pool_sites(
     bounds: Limits,
     n_failed: int,
 ) -> Estimate:
-    """Return the pooled estimate of sites, with the effective sizes of rates."""
+    """Return the pooled estimate of sites. Rates need the effective sizes of the sites."""
     if len(sites) < 2:
         raise ValueError(f"groups must have at least two sites with an error, got {len(sites)}.")
     listed = list(sites.values())
@@ -335,7 +339,7 @@ def pool_sites(
 
 
 def scale_back(back: Any, ends: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the limits of an interval of logarithms or log-odds."""
+    """Return the limits of an interval of logarithms or log-odds on the original scale."""
     with np.errstate(over="ignore"):
         low, high = back(np.array(ends(confidence_level))).tolist()
     return low, high
@@ -344,7 +348,7 @@ def scale_back(back: Any, ends: Callable[[float], Limits], confidence_level: flo
 def is_normal(counts: SiteCounts) -> bool:
     """Whether three to five sites have at least five errors and right predictions.
 
-    The mixed model is far too wide for so few sites, because it cannot learn their spread.
+    The mixed model is far too wide for so few sites, because they do not determine its variance.
     """
     rarer = min(counts.rate, 1 - counts.rate)
     return len(counts.sizes) in FEW_SITES and rarer * counts.sizes.min() >= MIN_COUNT
@@ -360,7 +364,7 @@ def log_odds(counts: SiteCounts) -> tuple[Floats, Floats]:
 def count_errors(sites: Mapping[Any, Estimate], sizes: Sequence[float | None]) -> SiteCounts:
     """Return the effective numbers of errors and samples of sites.
 
-    A mean `p` whose size is not known, with the standard error `s`, counts as ``p (1 - p) / s^2``
+    A mean `p` with the standard error `s` and an unknown size counts as ``p (1 - p) / s^2``
     samples.
     """
     counts = []
@@ -377,7 +381,7 @@ def count_errors(sites: Mapping[Any, Estimate], sizes: Sequence[float | None]) -
 
 
 def require_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
-    """Raise unless the numbers that give each site its weight are positive and finite."""
+    """Raise an error unless the values that determine site weights are positive and finite."""
     weighted = np.isfinite(numbers) & (numbers > 0)
     if not weighted.all():
         name, site = list(sites.items())[int(np.argmin(weighted))]
@@ -407,16 +411,16 @@ class Pooled(NamedTuple):
     Attributes
     ----------
     mean, standard_error : float
-        Mean, and the standard error of Hartung & Knapp (2001), at least the one without their
-        correction.
+        Mean, and the standard error of Hartung & Knapp (2001), or the one without their correction
+        if that is larger.
     corrected_error : float
-        The standard error for Student's interval, with ``n_sites - 1`` degrees of freedom.
+        The standard error for Student's t interval, with ``n_sites - 1`` degrees of freedom.
     between : float
         Variance between the sites, tau^2.
     q, pvalue : float
         Cochran's statistic for the hypothesis of equal sites, and its chi-squared P-value.
     i_squared : float
-        Share of the variance of an estimate that is between sites (Higgins & Thompson 2002).
+        Fraction of the variance of an estimate that is between sites (Higgins & Thompson 2002).
     values, variances : ndarray of shape (n_sites,)
         Pooled values and their variances.
     """
@@ -452,9 +456,10 @@ class Pooled(NamedTuple):
     def prediction_limits(self, confidence_level: float) -> Limits:
         """Return the interval of the true value of another site.
 
-        To account for the uncertainty of the variance between sites, the interval averages over its
-        confidence distribution (Nagashima, Noma & Furukawa 2019), here based on the statistic
-        ``Q(tau^2) = sum_i w_i (y_i - mean)^2``, which is chi-squared for the true variance.
+        To account for the uncertainty of the variance between sites, the interval averages over
+        the confidence distribution of this variance (Nagashima, Noma & Furukawa 2019). It is based
+        on the statistic ``Q(tau^2) = sum_i w_i (y_i - mean)^2``, which is chi-squared for the true
+        variance.
         """
         if self.n_sites < 3:
             return -np.inf, np.inf
@@ -478,8 +483,8 @@ class Pooled(NamedTuple):
 def pool(values: Floats, variances: Floats, *, at_least_normal: bool = False) -> Pooled:
     """Return the random-effects mean of sites with known positive variances.
 
-    Sites may agree by chance. Their error is then at least that without the correction of Hartung
-    and Knapp, or the interval is at least the normal one.
+    Sites may agree by chance. Therefore, the error is at least the one without the correction of
+    Hartung and Knapp, or the interval is at least as wide as the normal one.
     """
     n = len(values)
     # weighted mean with the variance between sites
@@ -580,8 +585,8 @@ class SiteCounts(NamedTuple):
     def site_modes(self, mean: Floats, spread: float) -> tuple[Floats, Floats]:
         """Return the modes of the log-odds of sites for each mean, and the curvature there.
 
-        Newton's method with bounded steps, from the precision-weighted mean of the site's own
-        log-odds and the common mean. Shape (n_means, n_sites).
+        Newton's method with bounded steps starts at the precision-weighted mean of the site's own
+        log-odds and the common mean. The shape is (n_means, n_sites).
         """
         # start between the site and the common mean
         shares = (self.errors + 0.5) / (self.sizes + 1)
@@ -599,7 +604,7 @@ class SiteCounts(NamedTuple):
         return odds, self.sizes * p * (1 - p) + spread**-2
 
     def log_likelihood(self, mean: Floats, spread: float) -> Floats:
-        """Return the log likelihood of means of the log-odds, at one spread between sites."""
+        """Return the log likelihood of means of the log-odds, for one variance between sites."""
         if spread == 0:
             total = self.errors.sum() * mean - self.sizes.sum() * log1pexp(mean)
             return np.asarray(total, dtype=np.float64)
@@ -646,10 +651,10 @@ class PooledRate:
     Attributes
     ----------
     mean, between : float
-        Median rate and variance between sites of the log-odds, at the maximum of the likelihood
-        times the prior of the variance.
+        Median rate, and variance of the log-odds between sites. Both are at the maximum of the
+        likelihood times the prior of the variance.
     q, pvalue : float
-        Pearson's statistic of equal rates and its P-value by chi-squared.
+        Pearson's statistic for equal rates, and its chi-squared P-value.
     i_squared : float
         Fraction of the variance of a site's log-odds that is between sites.
     """
@@ -742,7 +747,8 @@ class PooledRate:
         return self._limit(confidence_level, np.zeros(len(SPREADS)))
 
     def prediction_limits(self, confidence_level: float) -> Limits:
-        """Return the interval of the rate at another site, [0, 1] with fewer than three sites."""
+        """Return the interval of the rate at another site, or [0, 1] with fewer than three sites.
+        """
         if len(self.sites.sizes) < 3:
             return 0.0, 1.0
         return self._limit(confidence_level, SPREADS)

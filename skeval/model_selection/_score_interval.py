@@ -1,9 +1,9 @@
-"""One interval for any score of any procedure.
+"""Interval for any score of any procedure.
 
-A score that is a mean of losses has the interval of this loss, and a metric of all tested samples
+A score that is a mean of losses has the interval of this loss. A metric of all tested samples has
 the interval of its row in `METRICS`. Any other score is averaged over test sets. Intervals of
-out-of-fold predictions are for the model trained on all samples, and wider than for a test set,
-because the model varies with its training samples: see `Sample.inflate`.
+out-of-fold predictions are for the model trained on all samples. They are wider than for a test
+set, because the model varies with its training samples (see `Sample.inflate`).
 """
 
 from __future__ import annotations
@@ -107,21 +107,21 @@ def score_interval(
 ) -> Estimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
-    Takes any scorer, or several from one set of fits. The default "repeated_cv" repeats
-    cross-validation as `error_interval` does, and treats a score according to its kind:
+    Any scorer is supported, and several scores share one set of fits. The default "repeated_cv"
+    repeats cross-validation as `error_interval` does. There are three kinds of scores:
 
-    - scores that are mean losses ("accuracy", "neg_log_loss", "neg_brier_score",
-      "neg_mean_squared_error", "neg_mean_absolute_error") are computed as the error, with the sign
-      changed.
-    - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "roc_auc_ovr", "r2",
-      "neg_root_mean_squared_error", other means of losses of numbers, such as
-      "neg_mean_absolute_percentage_error", and, for two classes, "roc_auc", "average_precision",
-      "f1", "precision" and "recall" are computed from all tested samples of a repeat together
-      (areas only compare samples of the same test set). The variance of independent samples is
-      inflated as for the error, or more if the score differs between repeats.
+    - Scores that are mean losses are computed as the error, with the sign changed. These are
+      "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
+      "neg_mean_absolute_error".
+    - Some scores are computed from all tested samples of a repeat together (areas compare only
+      samples of the same test set). The variance of independent samples is inflated as for the
+      error, or more if the score differs between repeats. These scores are "balanced_accuracy",
+      "f1_macro", "matthews_corrcoef", "roc_auc_ovr", "r2", "neg_root_mean_squared_error" and other
+      means of regression losses, such as "neg_mean_absolute_percentage_error". For two classes,
+      they include "roc_auc", "average_precision", "f1", "precision" and "recall".
     - Any other score is averaged over the test sets, with the interval of "corrected_t".
 
-    With :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test on
+    With :math:`\mu_j` the scores of `J` random subsamples that train on :math:`n_1` and test on
     :math:`n_2` samples, "corrected_t" [1]_ is
 
     .. math:: \bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1} .
@@ -131,16 +131,17 @@ def score_interval(
     Parameters
     ----------
     estimator : estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     scoring : str, callable, list, tuple or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. None is
+        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. None means
         "accuracy" for classifiers and "r2" for regressors.
     method : {"repeated_cv", "corrected_t"}, default="repeated_cv"
-        The method. See `error_interval` for others of mean losses.
+        The method. See `error_interval` for other methods, which support mean losses.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     groups : array-like of shape (n_samples,), default=None
@@ -148,12 +149,12 @@ def score_interval(
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They must be positive and are used in every fit and in everything that is
-        computed from single samples. Scores of fits are not weighted.
+        Sample weights. They must be positive. They are used in every fit and in all results for
+        single samples. Scores of fits are not weighted.
     n_folds, n_repeats : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
-        Share or number of samples (or groups) in the test set of a subsampling.
+        Fraction or number of samples (or groups) in the test set of a subsample.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -164,36 +165,37 @@ def score_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit fails, raise an error that names it, or leave it out, count it and warn.
+        Treatment of a failed fit. "raise" raises an error that names it. numpy.nan omits the fit,
+        counts it and warns.
 
     Returns
     -------
     Estimate or dict
-        An estimate, or one per name for several scores. Its `name` is the name of the score,
-        followed by "()" if the score is a function. `replicates` contains the scores of folds,
-        subsamples or repeats, and is empty for a score of all samples together. `n_undefined` is
-        the number of fits that were left out because they failed or their score is undefined.
+        One estimate, or a dict with one for each name if there are several scores. `name` is the
+        name of the score, followed by "()" if the score is a function. `replicates` contains the
+        scores of folds, subsamples or repeats. It is empty for a score of all samples together.
+        `n_undefined` is the number of fits that were omitted because they failed or their score is
+        undefined.
 
     Raises
     ------
     ValueError
-        If the method does not take a parameter that is passed, or if a fit fails. The error names
+        If a parameter is passed that the method does not use, or if a fit fails. The message names
         the method, the fold and the rarest class.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a score is undefined for some fits, which are left out. If it is the same for all
-        fits, so that the limits are nan.
+        If a score is undefined for some fits, which are omitted. If a score is the same for all
+        fits, because the limits are then nan.
 
     Notes
     -----
-    "corrected_t" covers less on small test sets, where R2 is too low on average. :doc:`/validation`
-    compares both methods. Intervals of R2 are too short for log-normal targets and rare outliers.
-
-    Intervals of scikit-learn's named scores are clipped to the range of the score. In a small data
-    set, a test set with a tenth of the samples may contain a single class. The area under the curve
-    is then undefined for "corrected_t". Increase `test_size`.
+    The coverage of "corrected_t" is lower on small test sets, where R2 is too low on average.
+    :doc:`/validation` compares both methods. Intervals of R2 are too short for log-normal targets
+    and rare outliers. Intervals of scikit-learn's named scores are clipped to the range of the
+    score. In a small data set, a test set with a tenth of the samples may contain a single class.
+    The area under the curve is then undefined for "corrected_t", so increase `test_size`.
 
     References
     ----------
@@ -251,7 +253,7 @@ ANY = Loss("", np.subtract)
 def score_subsamples(
     inputs: Inputs, scores: dict[str, NamedScore], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, Estimate]:
-    """Return scores by the corrected t of subsamplings, all from the same fits."""
+    """Return scores by the corrected t of random subsamples, all from the same fits."""
     parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
     plan, ratio = plan_subsamples(inputs, root, **parameters)
     scorers = {name: score.scoring for name, score in scores.items()}
@@ -292,10 +294,10 @@ def average_scores(
 def score_repeats(
     inputs: Inputs, scores: dict[str, NamedScore], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, Estimate]:
-    """Return the scores of repeated cross-validation by name, all from the same fits.
+    """Return the scores of repeated cross-validation, all from the same fits.
 
     Mean losses are errors, as in `error_interval`. Metrics of `measure_metrics` use all tested
-    samples of a repeat together, and any other score is the mean over the test sets.
+    samples of a repeat together. Any other score is the mean over the test sets.
     """
     # three kinds of scores: mean losses, metrics of all tested samples, others
     reported = {name: find_reported(inputs, score.label) for name, score in scores.items()}
@@ -434,13 +436,12 @@ def measure_metrics(
     only: Collection[str | None] | None = None,
     also: Iterable[str] = (),
 ) -> Results:
-    """Return the metrics of predictions by name, for all samples and then for each class.
+    """Return the metrics of predictions, for all samples and then for each class.
 
-    With `only` they are the metrics of these names. `also` are scorers that reports do not show,
-    as in `measure_scorer`. `details` has the name of the metric in scikit-learn
-    (`metric`), the class that it belongs to (`label`, None for all samples), and
-    `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
-    this class.
+    `only` selects metrics by name. `also` contains scorers that reports do not show, as in
+    `measure_scorer`. `details` has the name of the metric in scikit-learn (`metric`), its class
+    (`label`, None for all samples), and `greater_is_better`. A metric of a class counts the
+    samples that are in this class or predicted as this class.
 
     ``benchmarks/results/coverage_out_of_fold.csv`` has the measured coverage.
     """
@@ -510,7 +511,7 @@ class Measured(NamedTuple):
 
 
 def read_sample(predictions: Predictions) -> Sample:
-    """Return the true values and predictions with the models that made them."""
+    """Return the true values and predictions, with the models that made them."""
     target, weight = predictions.target, predictions.look_up(predictions.weight)
     true = target.codes if target.classes is not None else target.y.astype(float)
     folds = None
@@ -530,8 +531,8 @@ def read_sample(predictions: Predictions) -> Sample:
 def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any) -> Measured:
     """Return the metric of a row, with the first of its intervals.
 
-    The value of a fixed model is that of the function. Out-of-fold predictions of several models
-    have the value that belongs to the interval.
+    For a fixed model, the value is that of the function. For out-of-fold predictions of several
+    models, it is the value to which the interval belongs.
     """
     forms: Forms
     if sample.folds is None:
@@ -630,7 +631,8 @@ def measure_tables(
 
 
 def is_undefined(row: Metric, table: ConfusionTable) -> bool:
-    """Whether a metric of a class, or Matthews' correlation, is 0/0, where scikit-learn has 0."""
+    """Whether a metric of a class, or Matthews' correlation, is 0/0, which scikit-learn sets to 0.
+    """
     if row.function is matthews_corrcoef:
         return min(np.count_nonzero(table.share.sum(axis=axis)) for axis in (0, 1)) == 1
     if table.score is None or not table.score.has_closed_limits:

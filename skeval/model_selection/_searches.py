@@ -1,8 +1,8 @@
-"""Searches, splitters and scorers that resample the whole procedure, and the optimism of tuning.
+"""Splitters and scorers that resample the whole procedure, and the optimism of tuning.
 
-In order, these are the splitters, the score from their results, the scorers, the optimism of the
-best score by nested cross-validation or from the results of a search, and the one-standard-error
-rule.
+The module contains the splitters, the score computed from their results, the scorers, the optimism
+of the best score by nested cross-validation or from the results of a search, and the
+one-standard-error rule.
 """
 
 from __future__ import annotations
@@ -56,22 +56,22 @@ RETURNED = "run cross_validate with return_estimator=True"
 class BootstrapSplit(MetadataRequester):
     """Bootstrap splitter, which trains on a resample and tests on the samples not drawn.
 
-    A scikit-learn cross-validator for ``cv=``. The mean test score is the out-of-bag score. The
-    training indices repeat samples. With the same seed, the resamples are those of
-    `bootstrap_error`. Groups passed to `split` are drawn as a whole.
+    It is a scikit-learn cross-validator for the argument `cv`. The mean test score is the
+    out-of-bag score. The training indices contain repeated samples. With the same seed, the
+    resamples are those of `bootstrap_error`. Groups passed to `split` are drawn as a whole.
 
     Parameters
     ----------
     n_splits : int, default=200
         Number of resamples.
     stratify : bool, default=False
-        Draw within each class.
+        Whether to draw within each class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
 
     See Also
     --------
-    score_632 : The .632 estimate of the scores of such a split.
+    score_632 : Returns the .632 estimate from the scores of such a split.
     make_bootstrap_scorer : Model selection by the .632 estimate.
 
     Examples
@@ -127,7 +127,7 @@ class BootstrapSplit(MetadataRequester):
         X : array-like of shape (n_samples, n_features)
             Samples. Only their number matters.
         y : array-like of shape (n_samples,), default=None
-            Labels. Every resample has at least two classes. Targets of regression are ignored.
+            Labels. Every resample has at least two classes. Numeric targets are ignored.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Whole groups are resampled.
 
@@ -175,21 +175,21 @@ def score_632(
 ) -> float:
     r"""Return the .632 estimate of a score from ``cross_validate(..., cv=BootstrapSplit())``.
 
-    With :math:`B` the mean out-of-bag score of the resamples, `A` the resubstitution score,
+    With :math:`B` the mean out-of-bag score of the resamples and `A` the resubstitution score,
 
     .. math:: score_{.632} = 0.368\, A + 0.632\, B .
 
     Parameters
     ----------
     results : dict
-        The dict that ``cross_validate`` returned, run with ``return_estimator=True``.
+        Result of ``cross_validate`` with ``return_estimator=True``.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         The samples. `A` is the score of a clone of the estimator, fitted to all samples.
     y : array-like of shape (n_samples,)
-        The labels or numbers.
+        Class labels or numeric target.
     scoring : str or callable, default=None
-        Name from `get_scorer_names`, or a scorer. Larger is better. None means
-        `metric`, or the estimator's own `score` for a `metric` of "score".
+        Name from `get_scorer_names`, or a scorer. Larger is better. None means `metric`, or the
+        estimator's own `score` if `metric` is "score".
     metric : str, default="score"
         Name of the score in `results`, that is, the part of "test_accuracy" after "test\_".
     params : dict, default=None
@@ -198,7 +198,7 @@ def score_632(
     Returns
     -------
     float
-        In the unit and direction of the scores.
+        The estimate, in the unit and direction of the scores.
 
     Raises
     ------
@@ -210,7 +210,7 @@ def score_632(
 
     See Also
     --------
-    bootstrap_error : The same for a loss, with its standard error.
+    bootstrap_error : The .632 estimate of a loss, with its standard error.
     make_bootstrap_scorer : The estimate as a scorer.
 
     Notes
@@ -257,17 +257,17 @@ def score_632(
 
 
 class WholeSample:
-    """Splitter with one split, with all samples for training and all for testing.
+    """Splitter with a single split that trains and tests on all samples.
 
-    A scikit-learn cross-validator for ``cv=``, for scorers that resample the whole procedure
-    themselves, which are `make_bootstrap_scorer`, `make_permutation_scorer` and
-    `make_interval_scorer`. Any other score, such as "accuracy", is the score on the training
+    It is a scikit-learn cross-validator for the argument `cv`. Use it with scorers that resample
+    the whole procedure themselves, that is, `make_bootstrap_scorer`, `make_permutation_scorer` and
+    `make_interval_scorer`. Any other score, such as "accuracy", is then the score on the training
     samples and is optimistic.
 
-    The scored estimator must include the feature selection. After a selection on all
-    samples these scorers are optimistic too. They raise an error if they score the same labels with
-    fewer or more columns than before, as in `RFECV` and `SequentialFeatureSelector`, and cannot
-    detect a selection before the first call.
+    The scored estimator must include the feature selection. After a selection on all samples,
+    these scorers are optimistic too. They raise an error if they score the same labels with fewer
+    or more columns than before, as in `RFECV` and `SequentialFeatureSelector`. They cannot detect
+    a selection before the first call.
 
     Examples
     --------
@@ -334,8 +334,9 @@ class WholeSample:
 class UntrainedModelError(BaseException):
     """Error of a scorer whose model was not trained on all samples and columns that it scores.
 
-    scikit-learn replaces every `Exception` of a scorer by ``error_score``, nan by default, and a
-    search whose scores are all nan chooses its first candidate. This error ends the search.
+    scikit-learn replaces every `Exception` of a scorer by ``error_score``, which is nan by
+    default. A search whose scores are all nan chooses its first candidate. This error ends the
+    search.
     """
 
 
@@ -429,7 +430,7 @@ class ProcedureScorer(RoutedScorer):
 
 
 def respond(model: Any, X: Any) -> np.ndarray:
-    """Return the decision values, probabilities or predictions of a model, whichever it has."""
+    """Return the decision values, probabilities or predictions of a model, the first it has."""
     method = next(m for m in ("decision_function", "predict_proba", "predict") if hasattr(model, m))
     response = getattr(model, method)(X)
     return np.hstack(response) if isinstance(response, list) else np.asarray(response)
@@ -447,7 +448,7 @@ def same_responses(first: np.ndarray, second: np.ndarray) -> bool:
 def make_scorer_of(
     name: str, function: Callable[..., Any], attribute: str, **options: Any
 ) -> ProcedureScorer:
-    """Return the scorer of a function. Raise if it has no such argument."""
+    """Return the scorer of a function. Raise an error if it has no such argument."""
     parameters = inspect.signature(function).parameters.keys()
     unknown = sorted(options.keys() - (parameters - {"estimator", "X", "y"}))
     if unknown:
@@ -467,30 +468,31 @@ def make_bootstrap_scorer(
     """Make a scorer that returns minus the bootstrap estimate of the error.
 
     The scorer fits clones of the estimator to resamples of the samples that it scores, so it
-    requires ``cv=WholeSample()``. It first fits one clone to all these samples and raises an error,
-    which ends a search whatever ``error_score`` is, if the model that it scores responds to them
-    differently. This happens with other folds, and if the scorer lacks the groups, weights or other
-    arguments of the fit. A random estimator without an integer `random_state` cannot be compared,
-    which is a warning.
+    requires ``cv=WholeSample()``. It first fits one clone to all these samples. If the clone and
+    the scored model respond to them differently, it raises an error, which ends a search for any
+    ``error_score``. This happens with other folds, and if the scorer lacks the groups, weights or
+    other arguments of the fit. For a random estimator without an integer `random_state`, the
+    comparison is impossible, so the scorer warns.
 
     Parameters
     ----------
     method : {"oob", ".632", ".632+"}, default=".632+"
         The estimate, as in `bootstrap_error`.
     n_resamples : int, default=200
-        Number of resamples, each of which takes one fit.
+        Number of resamples. Each requires one fit.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. None and generators
-        draw one seed when the scorer is made, so all candidates of a search use the same draws.
+        Seed of the random draws. An int gives the same result in each call. If it is None or a
+        generator, one seed is drawn when the scorer is made, so all candidates of a search use the
+        same draws.
     **options : dict
         Other arguments of `bootstrap_error`, such as `loss`, `groups` or `n_jobs`.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y) -> float``, minus the estimated error, in [-1, 0] for 0-1 loss.
-        Larger is better. It equals ``-bootstrap_error(...).value`` with the same seed, and can be
-        pickled.
+        ``scorer(estimator, X, y) -> float`` returns minus the estimated error, in [-1, 0] for 0-1
+        loss. Larger is better. The score equals ``-bootstrap_error(...).value`` with the same
+        seed. The scorer can be pickled.
 
     Raises
     ------
@@ -540,17 +542,18 @@ def make_interval_scorer(
 ) -> ProcedureScorer:
     """Make a scorer that returns minus a limit of the confidence interval of the error.
 
-    With ``quantity="high"`` a search chooses the model with the lowest upper limit of the error.
-    The interval comes from `error_interval`. The scorer requires ``cv=WholeSample()`` and the
-    arguments of the fit, as in `make_bootstrap_scorer`.
+    With ``quantity="high"``, a search chooses the model with the lowest upper limit of the error.
+    The interval is computed by `error_interval`. The scorer requires ``cv=WholeSample()`` and the
+    arguments of the fit, as described in `make_bootstrap_scorer`.
 
     Parameters
     ----------
     quantity : {"low", "high", "value", "standard_error"}, default="high"
         Lower limit, upper limit, estimated error, or its standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. None and generators
-        draw one seed when the scorer is made, so all candidates of a search use the same draws.
+        Seed of the random draws. An int gives the same result in each call. If it is None or a
+        generator, one seed is drawn when the scorer is made, so all candidates of a search use the
+        same draws.
     **options : dict
         Other arguments of `error_interval`, such as ``method="perturbation"``,
         `confidence_level`, `loss`, `groups` or `n_jobs`.
@@ -558,9 +561,9 @@ def make_interval_scorer(
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y) -> float``, minus the quantity. Larger is better. It equals
-        ``-error_interval(...).interval.high`` (or another quantity) with the same seed, and can be
-        pickled.
+        ``scorer(estimator, X, y) -> float`` returns minus the quantity. Larger is better. The
+        score equals ``-error_interval(...).interval.high`` (or another quantity) with the same
+        seed. The scorer can be pickled.
 
     Raises
     ------
@@ -575,8 +578,8 @@ def make_interval_scorer(
 
     Notes
     -----
-    Coverage holds for a single model. After a search over many candidates, the interval of the best
-    one covers its error less often than the nominal level.
+    The coverage applies to a single model. After a search over many candidates, the coverage of
+    the interval of the best one is below the nominal level.
 
     Examples
     --------
@@ -611,7 +614,7 @@ def make_permutation_scorer(
     """Make a scorer that returns minus the P-value of a permutation test.
 
     The test is `permutation_test`. The whole procedure is repeated for every permutation of the
-    labels. The scorer requires ``cv=WholeSample()`` and the arguments of the fit, as in
+    labels. The scorer requires ``cv=WholeSample()`` and the arguments of the fit, as described in
     `make_bootstrap_scorer`.
 
     Parameters
@@ -622,17 +625,18 @@ def make_permutation_scorer(
     n_permutations : int, default=1000
         Number `P` of permutations.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. None and generators
-        draw one seed when the scorer is made, so all candidates of a search use the same draws.
+        Seed of the random draws. An int gives the same result in each call. If it is None or a
+        generator, one seed is drawn when the scorer is made, so all candidates of a search use the
+        same draws.
     **options : dict
         Other arguments of `permutation_test`, such as `cv`, `groups` or `n_jobs`.
 
     Returns
     -------
     scorer : callable
-        ``scorer(estimator, X, y) -> float``, minus the P-value, from -1 to ``-1/(P + 1)``. Larger
-        is better. It equals ``-permutation_test(...).pvalue`` with the same seed, and can be
-        pickled.
+        ``scorer(estimator, X, y) -> float`` returns minus the P-value, from -1 to ``-1/(P + 1)``.
+        Larger is better. The score equals ``-permutation_test(...).pvalue`` with the same seed.
+        The scorer can be pickled.
 
     Raises
     ------
@@ -647,8 +651,9 @@ def make_permutation_scorer(
 
     Notes
     -----
-    Candidates of a search that beat every permutation tie at ``-1/(P + 1)``, and the first of them
-    is selected. Use the score itself for the search if all candidates are better than chance.
+    Candidates of a search that score higher than on every permutation tie at ``-1/(P + 1)``, and
+    the search selects the first of them. If all candidates are better than chance, search by the
+    score itself.
 
     Examples
     --------
@@ -695,31 +700,33 @@ def tuning_optimism(
     r"""Estimate the optimism of the best score of a search, by nested cross-validation.
 
     The best score of a search is optimistic, because it is the maximum over many settings. In each
-    fold `j` of the outer cross-validation the whole search runs on the training part, with the best
-    mean score :math:`s_j`. Its tuned model has the score :math:`t_j` on the held-out samples:
+    fold `j` of the outer cross-validation, the whole search runs on the training part and has the
+    best mean score :math:`s_j`. Its tuned model has the score :math:`t_j` on the held-out samples.
+    Then
 
     .. math:: optimism = \frac1J \sum_j (s_j - t_j) .
 
     Parameters
     ----------
     search : estimator
-        `GridSearchCV`, `RandomizedSearchCV`, a halving search, or any other with the same
-        `cv_results_`, `best_index_` and `best_params_`, or a pipeline that ends in one.
+        `GridSearchCV`, `RandomizedSearchCV`, a halving search, or another search with the
+        attributes `cv_results_`, `best_index_` and `best_params_`, or a pipeline that ends with a
+        search.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns mean several labels or numbers for each sample.
+        Class labels or numeric targets. Several columns are several outputs for each sample.
     cv : int, splitter or iterable of (train, test), default=5
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
         by class, and groups are kept together.
     n_repeats : int, default=1
-        Number of repeats with newly shuffled folds. `cv` must be a number if it exceeds 1.
+        Number of repeats with newly shuffled folds. If it exceeds 1, `cv` must be an integer.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. For the inner folds, see
         `params`.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. The
-        estimator is the search, so use ``{"groups": groups}`` if it splits by groups.
+        estimator is the search, so pass ``{"groups": groups}`` if it splits by groups.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are used in every fit. Scores are not weighted.
     confidence_level : float, default=0.95
@@ -734,46 +741,48 @@ def tuning_optimism(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If the fit of a search raises, raise the error, or skip its fold, count it and warn.
+        Treatment of a failed search. "raise" raises the error. numpy.nan omits its fold, counts it
+        and warns.
 
     Returns
     -------
     Estimate
-        An `Estimate` whose `value` is the optimism. In its `extra`, `inner_score` and
-        `nested_score` are the means of its two parts, and `inner_scores` and `nested_scores` have
-        one value for each fold of all repeats, nan if undefined. `settings` has the chosen
-        settings, the most frequent first, and `counts` the number of searches that chose each.
-        `n_failed` is the number of searches that failed.
+        `value` is the optimism. In `extra`, `inner_score` and `nested_score` are the means of its
+        two parts, and `inner_scores` and `nested_scores` contain one value for each fold of all
+        repeats, nan if undefined. `settings` contains the chosen settings, the most frequent
+        first, and `counts` the number of searches that chose each of them. `n_failed` is the
+        number of searches that failed.
 
     Raises
     ------
     TypeError
-        If `search` is not a search, or a pipeline that ends in one.
+        If `search` is not a search or a pipeline that ends with one.
     ValueError
         If the search does not refit, `cv` has only one fold, or `n_repeats` exceeds 1 and `cv` is
-        not a number.
+        not an integer.
 
     Warns
     -----
     UserWarning
         If the optimism exceeds two standard errors.
     UndefinedMetricWarning
-        If a score is undefined in a fold, which is left out, or is the same in all folds.
+        If a score is undefined in a fold, which is omitted, or is the same in all folds.
 
     See Also
     --------
-    tuning_bias : An estimate without nesting.
-    refit_one_se : Choose the simplest model within one standard error of the best.
+    tuning_bias : Estimates the optimism without nested cross-validation.
+    refit_one_se : Chooses the simplest model within one standard error of the best.
 
     Notes
     -----
-    The search runs once on each training part. Inner models train on fewer samples than the model
-    that is tested in the outer fold, so the optimism is smaller than the effect of selection alone.
+    The search runs once on each training part. Inner models are trained on fewer samples than the
+    model that is tested in the outer fold, so the optimism is smaller than the effect of selection
+    alone.
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
-    `selection_bias`. Its target is the mean optimism for samples of this size. Several repeats make
-    it shorter. :doc:`/validation` has the measured coverage. Without variation over the folds the
-    interval is nan, with a warning.
+    `selection_bias`. It is for the mean optimism for samples of this size. Several repeats make it
+    shorter. :doc:`/validation` has the measured coverage. If the optimism does not vary over the
+    folds, the interval is nan, with a warning.
 
     References
     ----------
@@ -835,7 +844,7 @@ class Searched(NamedTuple):
     setting : dict or None
         Chosen setting.
     width : float
-        Largest possible difference of two scores.
+        Largest possible difference between two scores.
     """
 
     inner: float
@@ -849,7 +858,7 @@ NO_SEARCH = Searched(np.nan, np.nan, None)
 
 
 def read_search(model: Any, X: Any, y: Any) -> Searched:
-    """Return the result of a fitted search, or of a pipeline that ends in one."""
+    """Return the result of a fitted search, or of a pipeline that ends with one."""
     search = last_step(model)
     if not all(hasattr(search, name) for name in ("cv_results_", "best_params_", "best_index_")):
         raise TypeError(
@@ -942,8 +951,8 @@ class TuningExtra:
 def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
     """Return the scores of the candidates of a search, shape (n_splits, n_candidates).
 
-    They are nan if a fit failed, and for candidates of the earlier rounds of a halving search,
-    which are on fewer samples.
+    They are nan if a fit failed. They are also nan for candidates of the earlier rounds of a
+    halving search, because these use fewer samples.
     """
     if not isinstance(cv_results, Mapping):
         raise TypeError(
@@ -977,26 +986,26 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
 
     .. math:: bias = \frac1K \sum_k \big( \max_\lambda s_k(\lambda) - s_k(\hat\lambda) \big) ,
 
-    the estimate of Tibshirani and Tibshirani [1]_. It compares the best candidate of each fold with
-    the candidate chosen over all folds. It is >= 0. The best score minus the bias estimates the
-    score of the tuned model.
+    This is the estimate of Tibshirani and Tibshirani [1]_. It compares the best candidate of each
+    fold with the candidate chosen over all folds. It is never negative. The best score minus the
+    bias estimates the score of the tuned model.
 
     Parameters
     ----------
     cv_results : dict
         The `cv_results_` of a search with split scores. Larger is better.
     metric : str, default="score"
-        Metric, if the search has several.
+        Name of the metric if the search has several.
 
     Returns
     -------
     bias : float
-        In the unit of the score.
+        The bias, in the unit of the score.
 
     Raises
     ------
     TypeError
-        If `cv_results` is not a dict, for example the search itself.
+        If `cv_results` is not a dict, for example because it is the search itself.
     ValueError
         If `cv_results` lacks the metric, or has fewer than two splits.
 
@@ -1006,7 +1015,7 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
 
     Notes
     -----
-    Candidates that failed in a fold are left out, as are all but the last round of a halving
+    Candidates that failed in a fold are omitted, as are all but the last round of a halving
     search. With few settings, the estimate is about half of the nested estimate
     (:doc:`/validation`).
 
@@ -1037,9 +1046,9 @@ def refit_one_se(
 ) -> int:
     """Return the index of the simplest candidate within one standard error of the best.
 
-    Use it as ``refit=`` of a search. It is the one-standard-error rule of Breiman et al. [1]_. The
-    standard error belongs to the mean split score of the best candidate, that is, the standard
-    deviation of its split scores over the square root of their number.
+    Use it as the argument `refit` of a search. It is the one-standard-error rule of Breiman et al.
+    [1]_. The standard error belongs to the mean split score of the best candidate, that is, the
+    standard deviation of its split scores divided by the square root of their number.
 
     Parameters
     ----------
@@ -1047,15 +1056,16 @@ def refit_one_se(
         The `cv_results_` of a search.
     complexity : callable, default=None
         ``complexity(params)`` returns a number or a tuple, smaller for simpler candidates. None
-        assumes that the grid is written from the simplest to the most complex candidate. Bind it
+        assumes that the grid is ordered from the simplest to the most complex candidate. Pass it
         with `functools.partial`.
     metric : str, default="score"
-        Metric, if the search has several. Bind it with `functools.partial`, too.
+        Name of the metric if the search has several. Pass it with `functools.partial`.
 
     Returns
     -------
     int
-        Index in ``cv_results["params"]``. Ties in complexity are broken by the score.
+        Index in ``cv_results["params"]``. If candidates are equally simple, the better score
+        decides.
 
     Raises
     ------
@@ -1065,7 +1075,7 @@ def refit_one_se(
     Notes
     -----
     The example of scikit-learn uses `std_test_score`, the standard deviation of single splits, as
-    the standard error, and therefore chooses even simpler models.
+    the standard error. It therefore chooses even simpler models.
 
     References
     ----------

@@ -3,10 +3,11 @@
 Units are tasks, subjects, readers, queries or images. The metric is computed in each unit, and the
 estimate is the mean of these values.
 
-Units are a sample of all units. The variance of the mean is the variance of the K values divided by
-K, which includes the variation within units. If the metric has two bounds, the interval is Wilson's
-for the proportion with this variance, with Student's quantile. Without any variation, it is a
-proportion of K units if all values are on a bound, and of all samples otherwise.
+The units are a random sample of all units. The variance of the mean is the variance of the K
+values divided by K, which includes the variation within units. If the metric has two bounds, the
+interval is Wilson's for the proportion with this variance, with Student's t quantile. If the
+values do not vary, it is for a proportion of K units if they are all at a bound, and of all
+samples otherwise.
 """
 
 from __future__ import annotations
@@ -34,14 +35,14 @@ MAX_NAMED = 5
 def compare_subgroups(
     by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
 ) -> Results:
-    """Return the estimate of each subgroup, ``measure(chosen)``, from one column or several.
+    """Return the estimate of each subgroup, ``measure(chosen)``, for one column or several.
 
     For each subgroup, `less_the_rest` is the difference from all other samples, which are assumed
-    to be independent of it. The P-value is one minus the largest confidence level at which the
-    interval of this difference excludes 0, so that test and interval agree. For small subgroups it
-    uses intervals suitable for few samples (Wilson's, Student's). P-values are adjusted for the
-    number of subgroups so that on average at most a twentieth of those called different are not
-    (Benjamini and Hochberg [1]_).
+    to be independent of it. The P-value is 1 minus the largest confidence level at which the
+    interval of this difference excludes 0, so that test and interval agree. For small subgroups,
+    it uses intervals for few samples (Wilson's, Student's t). P-values are adjusted for the number
+    of subgroups, so that on average at most a twentieth of the subgroups called different are not
+    different (Benjamini and Hochberg [1]_).
 
     References
     ----------
@@ -87,8 +88,9 @@ def compare_subgroups(
 def find_largest_difference(estimates: Results, n_samples: int) -> Estimate:
     """Return the largest minus the smallest metric of the subgroups, with its interval.
 
-    The difference of the two values is positive even if all subgroups are equal. The interval
-    therefore comes from the simultaneous intervals of all subgroups. It contains 0 if they overlap.
+    The difference between the two values is positive even if all subgroups are equal. The interval
+    is therefore computed from the simultaneous intervals of all subgroups. It contains 0 if they
+    overlap.
     """
     several = tuple(estimates.values())
     return Estimate(
@@ -111,7 +113,7 @@ def limit_largest_difference(estimates: Sequence[Estimate], confidence_level: fl
 
 
 def invert_interval(difference: Estimate) -> float:
-    """Return the P-value of no difference from its interval, or nan without one."""
+    """Return the P-value of no difference from its interval, or nan without an interval."""
     if not difference.limits:
         return np.nan
     if difference.value == 0:
@@ -121,7 +123,7 @@ def invert_interval(difference: Estimate) -> float:
 
 
 def subtract(a: Estimate, b: Estimate, confidence_level: float) -> Estimate:
-    """Return the difference of two independent estimates."""
+    """Return the difference between two independent estimates."""
     ends = [a.interval.low, a.interval.high, b.interval.low, b.interval.high]
     limits: LimitsByMethod = {"recovery": partial(subtract_limits, a, b)}
     return Estimate(
@@ -152,8 +154,9 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
 def subtract_limits(a: Estimate, b: Estimate, confidence_level: float) -> Limits:
     r"""Return the interval of ``a - b`` from the intervals of both.
 
-    The method of variance estimates recovery (Zou and Donner 2008, Newcombe 1998 for Wilson's),
-    that is, :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror image.
+    The method recovers the variances from the intervals (Zou and Donner 2008, Newcombe 1998 for
+    Wilson's). The limits are :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror
+    image.
     """
     of_a, of_b = (each.confidence_interval(confidence_level) for each in (a, b))
     difference = a.value - b.value
@@ -163,7 +166,7 @@ def subtract_limits(a: Estimate, b: Estimate, confidence_level: float) -> Limits
 
 
 class Units(NamedTuple):
-    """Names of the units of the samples, in sorted order, and the positions of their samples."""
+    """Names of the units of the samples, in sorted order, and the indices of their samples."""
 
     names: list[Any]
     rows: list[NDArray[np.intp]]
@@ -175,7 +178,7 @@ class Units(NamedTuple):
 
 
 def read_units(within: Any, n_samples: int) -> Units:
-    """Return the units of samples. Raise unless there are at least two."""
+    """Return the units of samples. Raise an error unless there are at least two."""
     shape = np.shape(within) if not isinstance(within, str | bytes) else repr(within)
     if shape != (n_samples,):
         raise ValueError(f"within must have a unit for each of {n_samples} samples, got {shape}.")
@@ -200,7 +203,7 @@ def read_units(within: Any, n_samples: int) -> Units:
 def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, Units]:
     """Return the values of statistics in each unit, (n_statistics, n_units), and these units.
 
-    Units where a statistic is undefined are left out with a warning.
+    Units where a statistic is undefined are omitted with a warning.
     """
     values, reason = np.full((len(statistics), len(units.names)), np.nan), ""
     for row, statistic in enumerate(statistics):
@@ -256,7 +259,7 @@ def estimate_mean(
 ) -> Estimate:
     """Return the mean of the values of the units.
 
-    The interval is Wilson's if the metric has two `bounds`, and otherwise Student's.
+    The interval is Wilson's if the metric has two `bounds`, and Student's t otherwise.
     """
     # mean, and the variance between units
     n_units, mean = len(values), float(values.mean())

@@ -1,16 +1,16 @@
 r"""Sensitivity, specificity and predictive values at a threshold, corrected for its selection.
 
-In order, these are the public function, the rules that select a threshold, the bootstrap, which
+The module contains the public function, the rules that select a threshold, the bootstrap that
 repeats the selection on each resample, and the measures in a population with another prevalence.
 
-There, the classes have the same sensitivity s and specificity t. With prevalence :math:`\pi` and a
-false positive that costs w times the benefit of a true positive,
+In such a population, the classes have the same sensitivity s and specificity t. With prevalence
+:math:`\pi` and a false positive that costs w times the benefit of a true positive,
 
 .. math:: PPV = \frac{\pi s}{\pi s + (1 - \pi)(1 - t)}, \quad
           NPV = \frac{(1 - \pi) t}{(1 - \pi) t + \pi (1 - s)}, \quad
           A = \pi s + (1 - \pi) t, \quad B = \pi s - w (1 - \pi)(1 - t) .
 
-All increase with both rates, so their limits are reached on the boundary of the score region.
+All four increase with both rates, so their limits are reached on the boundary of the score region.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def threshold_measures(
 ) -> Results:
     r"""Estimate sensitivity, specificity and predictive values at a fixed or selected threshold.
 
-    Samples with a score of at least the threshold are predicted positive. A threshold that was
+    Samples with a score of at least the threshold are predicted as positive. A threshold that was
     selected on these samples performs worse on new samples. For a selected threshold, the values
     are therefore corrected for this optimism.
 
@@ -82,21 +82,21 @@ def threshold_measures(
     y_score : array-like of shape (n_samples,)
         Probabilities or scores. Larger values indicate the positive class.
     threshold : float, "youden", or dict, default="youden"
-        A number must have been selected without these samples. Otherwise the rule that selects one
+        A number, which must have been selected without these samples, or a rule that selects one
         of the scores:
 
-        - "youden": maximize sensitivity + specificity - 1, Youden's index [2]_.
+        - "youden": maximize Youden's index [2]_, sensitivity + specificity - 1.
         - ``{"sensitivity": 0.9}``: the highest threshold with at least this sensitivity.
         - ``{"specificity": 0.9}``: the lowest threshold with at least this specificity.
-        - ``{"cost_ratio": 5}``: minimize the cost, if a false negative costs as much as five false
+        - ``{"cost_ratio": 5}``: minimize the cost if a false negative costs as much as five false
           positives.
 
-        Ties are resolved in favor of the highest threshold. At least one sample is predicted
+        If several thresholds tie, the highest is selected. At least one sample is predicted as
         positive.
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are not numbers of repeated observations.
+        Sample weights. They are not treated as numbers of repeated observations.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Whole groups are resampled.
     prevalence : float in (0, 1), default=None
@@ -114,9 +114,10 @@ def threshold_measures(
     -------
     dict of Estimate
         The ``threshold``, and ``sensitivity``, ``specificity``, ``ppv`` and ``npv`` at it. For a
-        selected threshold, their `details` have the values on these samples, ``apparent``, and the
-        ``optimism`` that was subtracted. With `prevalence` also ``accuracy``, and ``net_benefit``
-        if the threshold sets the odds of the costs, that is, a probability, or the rule
+        selected threshold, their `details` contain ``apparent``, the values on these samples, and
+        ``optimism``, which was subtracted. With `prevalence`, the dict also has ``accuracy``. It
+        then has ``net_benefit`` if the threshold determines the ratio of the costs, because it is
+        a probability or selected by "cost_ratio".
         "cost_ratio".
 
     Raises
@@ -126,18 +127,18 @@ def threshold_measures(
 
     See Also
     --------
-    skeval.metrics.net_benefit : Net benefit by threshold.
+    skeval.metrics.net_benefit : Net benefit as a function of the threshold.
     sklearn.model_selection.TunedThresholdClassifierCV : A classifier that tunes its threshold.
 
     Notes
     -----
-    At a fixed threshold, the intervals are the same as in `metric_interval`. For a selected
-    threshold, the optimism [1]_ is the mean difference between a measure on the resample that
-    selected the threshold and its value on all samples. Wilson's interval has the number of samples
-    at which a proportion has the variance of this difference, but at most the actual number. The
-    interval of the threshold has the percentiles of the selected thresholds. The quantity that a
-    rule fixes, for example the sensitivity under ``{"sensitivity": 0.9}``, has Clopper and
-    Pearson's interval instead [3]_.
+    At a fixed threshold, the intervals are those of `metric_interval`. For a selected threshold,
+    the optimism [1]_ is the mean difference between a measure on the resample that selected the
+    threshold and its value on all samples. Wilson's interval then uses the number of samples at
+    which a proportion has the variance of this difference, but at most the actual number. The
+    interval of the threshold consists of percentiles of the selected thresholds. The interval of a
+    quantity that a rule fixes, for example the sensitivity with ``{"sensitivity": 0.9}``, is
+    Clopper and Pearson's instead [3]_.
 
     With `prevalence`, the scores of each class must have the same distribution in both populations.
 
@@ -222,13 +223,13 @@ def measure_at(
 
 
 class Rule(NamedTuple):
-    """Rule that selects a threshold, its name, and the required value."""
+    """Rule that selects a threshold, with its name and the required value."""
 
     rule: str
     wanted: float = np.nan
 
     def choose(self, tp: Floats, fp: Floats) -> int:
-        """Return the index of the selected cut, from true and false positives at each cut."""
+        """Return the index of the selected threshold, from true and false positives at each one."""
         # rates at each cut, from the highest threshold to the lowest
         hit, false = tp / tp[-1], fp / fp[-1]
         if self.rule == "sensitivity":
@@ -446,7 +447,7 @@ def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
 
 
 class Population(NamedTuple):
-    """Prevalence of the positive class, and the odds w of the net benefit, if known."""
+    """Prevalence of the positive class, and the odds w of the net benefit, or None."""
 
     prevalence: float
     odds: float | None

@@ -1,4 +1,4 @@
-"""Every estimate of one classifier, or every view of one clusterer, side by side."""
+"""Reports of estimators, of existing predictions, and of clusterers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments of the reports, scorers, columns of a data frame, and existing predictions."""
+"""Arguments of the reports: scorers, columns of a data frame, and existing predictions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from skeval.utils._text import name_of
 
 
 def name_scorers(scoring: Any) -> dict[str, Any]:
-    """Return the scorers in an argument `scoring` by name, names as they are."""
+    """Return the scorers in an argument `scoring`, with their names as keys."""
     if scoring is None:
         return {}
     parts = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
@@ -62,13 +62,14 @@ RESERVED = {"error", "low", "high", *REPORTED}
 
 
 def convert_arrow(X: Any) -> Any:
-    """Return X. An Arrow table, whose rows cannot be selected, becomes a data frame."""
+    """Return X. An Arrow table becomes a data frame, because its rows cannot be selected."""
     is_arrow = hasattr(X, "column_names") and hasattr(X, "to_pandas")
     return X.to_pandas() if is_arrow else X
 
 
 def take_column(argument: str, X: Any, values: Any) -> tuple[Any, Any]:
-    """Return X and the values of an argument. If these are a column of X, X is without it."""
+    """Return X and the values of an argument. If they are a column of X, X is returned without it.
+    """
     column = find_column(argument, X, values)
     if isinstance(values, str):
         X = X[[name for name in X.columns if name != values]]
@@ -102,7 +103,7 @@ def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[st
 
 
 def count_columns(X: Any) -> int | None:
-    """Return the number of columns of X, or None if samples are not rows, such as texts."""
+    """Return the number of columns of X, or None if samples are not rows (for example texts)."""
     try:
         shape = np.shape(X)
     except ValueError:  # rows of different length
@@ -119,8 +120,7 @@ def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
 
 
 def name_rows(X: Any) -> Sequence[Any] | None:
-    """Return the names of the samples from the index of a data frame, unless it only counts
-    rows."""
+    """Return the sample names from the index of a data frame, unless it only counts rows."""
     index = getattr(X, "index", None)
     if index is None or callable(index) or type(index).__name__ == "RangeIndex":
         return None
@@ -148,9 +148,9 @@ class ParsedPredictions(NamedTuple):
     ----------
     kind : {"labels", "probabilities", "scores", "numbers"}
     target : Target
-        True values. The positive one of two classes is the second.
+        True values. With two classes, the second is positive.
     predicted : ndarray of shape (n_samples,)
-        Class codes or numbers, or nan if there are only scores.
+        Class codes or numeric predictions. They are nan if there are only scores.
     response : ndarray of shape (n_samples, n_classes) or (n_samples,), or None
         Probabilities of all classes, or scores.
     threshold : float or None
@@ -170,7 +170,7 @@ class ParsedPredictions(NamedTuple):
 
     @property
     def metric(self) -> str:
-        """Main metric. For scores of many classes, it is the error of the largest score."""
+        """Main metric. For scores of many classes, the error of the class with the top score."""
         classes = self.target.classes
         many = classes is not None and len(classes) > 2
         return "accuracy" if self.kind == "scores" and many else ANSWERS[self.kind]
@@ -192,7 +192,7 @@ class ParsedPredictions(NamedTuple):
         return self._replace(predicted=codes, threshold=float(threshold))
 
     def losses(self) -> np.ndarray:
-        """Return the loss of each sample, nan if there are only scores."""
+        """Return the loss of each sample, or nan if there are only scores."""
         if self.kind == "numbers":
             return LOSSES["squared"](self.target.y, self.predicted)
         if self.kind == "probabilities" and self.response is not None:
@@ -201,7 +201,7 @@ class ParsedPredictions(NamedTuple):
         return np.where(np.isnan(self.predicted), np.nan, wrong)
 
     def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
-        """Return the main metric, or for labels the error rate."""
+        """Return the main metric, or the error rate for labels."""
         estimate = metrics[self.metric]
         if self.metric == "accuracy":
             return replace(mirror(estimate, estimate), name="error rate")
@@ -210,7 +210,7 @@ class ParsedPredictions(NamedTuple):
     def measure_scoring(
         self, scoring: Any, confidence_level: float, skip: Container[str] = (), **options: Any
     ) -> dict[str, Estimate]:
-        """Return the requested metrics with their intervals, without those to skip."""
+        """Return the requested metrics with their intervals, except those to skip."""
         estimates = {}
         for name, part in name_scorers(scoring).items():
             called, function, better, arrays = self.read_metric(name, part)
@@ -251,7 +251,7 @@ class ParsedPredictions(NamedTuple):
         return name if better else name.removeprefix("neg_"), function, better, arrays
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:
-        """Return the input of a metric, labels, numbers, probabilities, scores, or the original."""
+        """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
         if response is None:
             return self.original
         kinds = [response] if isinstance(response, str) else list(response)
@@ -277,7 +277,7 @@ class ParsedPredictions(NamedTuple):
 
 
 def mirror(estimate: Estimate, answer: Estimate, best: float = 1.0) -> Estimate:
-    """Return `best` minus an answer with its interval, for example accuracy from the error."""
+    """Return `best` minus an estimate with its interval, for example accuracy from the error."""
     of_answer = list(answer.limits.items())[:1]  # the default form
     return replace(
         estimate,
@@ -318,7 +318,7 @@ def join_predictions(
 
 
 def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
-    """Return the predictions of several systems by name, or None for a single system."""
+    """Return the predictions of several models by name, or None for a single model."""
     if isinstance(predictions, Mapping):
         # a mapping, or a data frame whose columns are not classes
         systems = {str(name): columns for name, columns in predictions.items()}
@@ -339,9 +339,9 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
 
 
 def match_columns(y_true: Any, predictions: Any) -> list[Any] | None:
-    """Return the class of each column of a data frame, None if a class has no column.
+    """Return the class of each column of a data frame, or None if a class has no column.
 
-    Names are compared as text, in which 1.0 is "1". "prediction_1" and "1" are columns of class 1.
+    Names are compared as text, so 1.0 is "1". "prediction_1" and "1" are columns of class 1.
     """
 
     def write(label: Any) -> str:
@@ -366,7 +366,7 @@ def is_wide(y_true: Any) -> bool:
 
 
 def read_groups(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return the group of each sample, if there are groups, and its weight."""
+    """Return the group of each sample, or None, and its weight."""
     weight = _checks.check_weights("sample_weight", sample_weight, n)
     if not weight.all():
         raise ValueError("sample_weight must be > 0, got 0. Leave these samples out.")
@@ -407,7 +407,7 @@ def read_predictions(
 
 
 def read_entries(predictions: Any) -> np.ndarray:
-    """Return one prediction per sample."""
+    """Return one prediction for each sample."""
     if isinstance(predictions, str | bytes):
         raise ValueError(f"predictions must have one entry for each sample, got {predictions!r}.")
     return _hold_text(
@@ -668,7 +668,7 @@ class ParsedLabels(NamedTuple):
     ----------
     kind : {"labels", "probabilities"}
     target : Target
-        The labels are its outputs.
+        Target whose outputs are the labels.
     response : ndarray of shape (n_samples, n_labels)
         Probabilities, or the predicted labels.
     predicted : int ndarray of shape (n_samples, n_labels)
@@ -690,7 +690,7 @@ class ParsedLabels(NamedTuple):
 
     @property
     def losses(self) -> np.ndarray:
-        """Brier score of each sample, which for labels is the fraction of wrong ones."""
+        """Brier score of each sample. For labels, it is the fraction of wrong labels."""
         wrong = (self.target.codes - self.response) ** 2
         return np.asarray(np.mean(wrong, axis=1, dtype=float))
 
@@ -710,7 +710,7 @@ class ParsedLabels(NamedTuple):
     def measure_labels(
         self, answer: Estimate, weight: np.ndarray | None, groups: Any, confidence_level: float
     ) -> Results:
-        """Return the metrics of all labels, their averages over labels, and those of each label."""
+        """Return the metrics of all labels, their averages, and the metrics of each label."""
         true, metrics = self.target.codes, {answer.name: answer}
         varied, options = np.ptp(true, axis=0) > 0, {"groups": groups, "sample_weight": weight}
 
@@ -813,7 +813,7 @@ def measure_slices(
     confidence_level: float,
     metric: str | None = None,
 ) -> Results | None:
-    """Return the main metric, or another one, in each subgroup, if there are subgroups."""
+    """Return the main metric, or another metric, in each subgroup, if there are subgroups."""
     if by is None:
         return None
 
@@ -834,6 +834,6 @@ def measure_slices(
 
 
 def measure_named(predictions: Predictions, metric: str, confidence_level: float) -> Estimate:
-    """Return a metric under its display name."""
+    """Return a metric with its display name."""
     one = measure_metrics(predictions, confidence_level, [metric])[metric]
     return replace(one, name=name_metric(metric))

@@ -90,9 +90,9 @@ def join_reports(
     seed: int,
     **options: Any,
 ) -> ComparisonReport:
-    """Return a report with the reports of several systems and the comparison of all pairs.
+    """Return a report with the reports of several models and the comparison of all pairs.
 
-    `deciding` is the metric that is compared, "" for the main estimate.
+    `deciding` is the metric that is compared, or "" for the main estimate.
     """
     first = next(iter(reports.values()))
     order = list(reports)
@@ -277,7 +277,7 @@ def _compare_many(report: ComparisonReport) -> list[str]:
 
 
 def show_side_by_side(report: ComparisonReport) -> Section:
-    """Return the section of errors and metrics, with one row per system."""
+    """Return the section of errors and metrics, with one row for each model."""
     # metrics that some of the systems have
     first, noun, level = report.first, _name_system(report), write_level(report.first)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
@@ -309,7 +309,7 @@ def show_side_by_side(report: ComparisonReport) -> Section:
 
 
 def show_pairs(report: ComparisonReport) -> Section | None:
-    """Return the section of the differences of all pairs, or of the ranks of many systems."""
+    """Return the section of the differences of all pairs, or of the ranks of many models."""
     comparison, level = report.comparison, write_level(report.first)
     if comparison is None:
         return None
@@ -381,7 +381,7 @@ def show_measures(report: ComparisonReport) -> Section | None:
 
 
 def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
-    """Draw a curve of each system on one axes, with one entry for each line of reference."""
+    """Draw the curve of each model on one axes, with one legend entry for each reference line."""
     drawn = []
     for position, (name, report) in enumerate(reports.items()):
         once, true, options = read_once(report)
@@ -401,7 +401,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
 
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
-    """Return the section of the main metric of each system in each subgroup."""
+    """Return the section of the main metric of each model in each subgroup."""
     # one row for each subgroup and system
     by_system = report.subgroups
     if not by_system:
@@ -420,14 +420,14 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
 
 
 def list_verdicts(report: ComparisonReport) -> Section:
-    """Return the section of the verdict of each system."""
+    """Return the section of the verdict on each model."""
     verdicts = [f"{name}: {one.verdict}" for name, one in report.reports.items()]
     return Section("Individual results", explains=verdicts)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonReport(Report):
-    """Reports of several systems, and the comparison of all pairs."""
+    """Reports of several models, and the comparison of all pairs."""
 
     SECTIONS = (show_side_by_side, show_pairs, show_measures, show_each_subgroup, list_verdicts)
     MAIN_TABLE = "estimators", "name"
@@ -459,7 +459,7 @@ class ComparisonReport(Report):
 
     @property
     def facts(self) -> list[str]:
-        """The size of the data, the estimators, and how they were evaluated."""
+        """The size of the data, the estimators, and the method of evaluation."""
         noun = _name_system(self)
         steps = [
             f"{name}: {one.estimator_name}"
@@ -488,7 +488,7 @@ class ComparisonReport(Report):
 
     @property
     def predictions(self) -> DataFrame:
-        """The predictions of all systems, with a column of their names, which requires pandas."""
+        """The predictions of all models, with a column of their names. Requires pandas."""
         import pandas as pd
 
         frames = {name: one.predictions for name, one in self.reports.items()}
@@ -505,7 +505,7 @@ class ComparisonReport(Report):
         return {"name": names, **columns}
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the error of each system with its interval, which requires matplotlib."""
+        """Draw the error of each model with its interval. Requires matplotlib."""
         return plot_estimates(self.first, ax, self.estimates, quoted=None)
 
     def to_methods(self) -> str:
@@ -515,7 +515,7 @@ class ComparisonReport(Report):
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
-    """Yield the warnings of all reports once, naming the estimators unless all have it."""
+    """Yield the warnings of all reports once, naming the estimators unless all have the warning."""
     # systems with the same warning
     systems: dict[tuple[str, str, str], list[str]] = {}
     for name, report in reports.items():
@@ -529,7 +529,7 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
 
 
 def find_rare_metric(reports: Mapping[str, ScoredReport]) -> str:
-    """Return the metric that replaces the error of a rare class in all systems, or ""."""
+    """Return the metric that replaces the error of a rare class for all models, or ""."""
     wanted = {"" if one.rare_class is None else one.rare_class.metric for one in reports.values()}
     # constant scores have an area without an interval
     areas = [one.metrics.get("roc_auc") for one in reports.values()]
@@ -541,8 +541,8 @@ def find_rare_metric(reports: Mapping[str, ScoredReport]) -> str:
 def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | None, str]:
     """Compare all pairs by the scores of the test sets.
 
-    Returns the comparison, None if not possible, and the metric: the first requested score, or that
-    of a rare class, "" for the main estimate.
+    Returns the comparison, or None if it is not possible, and the metric. The metric is the first
+    requested score, or the metric of a rare class, or "" for the main estimate.
     """
     first = next(iter(reports.values()))
     loss, level = first.answer.loss, first.confidence_level
@@ -602,9 +602,10 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
 def compare_measures(
     reports: Mapping[str, Any], deciding: str, **options: Any
 ) -> Iterator[dict[str, Any]]:
-    """Yield the difference of each pair by each measure of two classes but the compared one.
+    """Yield the difference of each pair for each other measure of two classes.
 
-    Predictions of estimators are compared by test sets, which counts retraining, others by samples.
+    Predictions of estimators are compared over test sets, which includes the variation from
+    retraining. Other predictions are compared over samples.
     """
     first, ratio = next(iter(reports.values())), None
     predictions, target = first.out_of_fold, first.out_of_fold.target

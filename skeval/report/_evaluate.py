@@ -1,7 +1,7 @@
-"""Evaluation of one estimator, or of several, in one call.
+"""Evaluation of one or several estimators in one call.
 
 `evaluate` validates its arguments. `_run_all` computes the metrics, the baseline, the other parts
-and the warnings, in this order. `_parts` has the main estimate and lists the other parts.
+and the warnings, in this order. `_parts` contains the main estimate and the list of other parts.
 """
 
 from __future__ import annotations
@@ -113,53 +113,59 @@ def evaluate(
     memory: Any = None,
     error_score: ErrorScore = "raise",
 ) -> Report:
-    """Evaluate an estimator by its error with a confidence interval, metrics, tests and warnings.
+    """Evaluate an estimator with error estimates, intervals, metrics, tests and warnings.
 
-    A dict of estimators is evaluated on the same folds and compared.
+    If a dict of estimators is passed, they are evaluated on the same folds and compared.
 
-    `report.answer` is the main estimate, the result of `error_interval`. Every metric uses the same
-    out-of-fold predictions. The report adds resubstitution and cross-validation. It adds the
-    permutation P-value of the whole procedure if the interval does not exclude chance. For a
-    pipeline that selects features, it adds the bias of selecting them on all samples, and the
-    stability of the selection. It adds warnings if a number should not be reported as it is. On
-    request (`include`), it adds hold-out (a third of the samples), leave-one-out, the bootstrap
-    (out-of-bag, .632 and .632+ from 200 resamples), and for a linear support vector machine the
-    perturbation intervals of its cross-validated error from 500 perturbations. Errors are mean
-    losses, that is, fractions in [0, 1] for 0-1 loss, 0 is best.
+    `report.answer` is the main estimate, the result of `error_interval`. Every metric uses the
+    same out-of-fold predictions. The report also contains the following parts:
+
+    - the resubstitution and cross-validation estimates
+    - the permutation P-value of the whole procedure, if the interval does not exclude chance
+    - for a pipeline that selects features, the bias of selection on all samples, and the stability
+      of the selection
+    - warnings about numbers that should not be reported without changes
+
+    On request (`include`), it contains hold-out (a third of the samples), leave-one-out, and the
+    bootstrap (out-of-bag, .632 and .632+ from 200 resamples). For a linear support vector machine,
+    it can also contain the perturbation intervals of the cross-validated error from 500
+    perturbations. Errors are mean losses. For 0-1 loss, they are fractions in [0, 1], and 0 is
+    best.
 
     Parameters
     ----------
     estimator : estimator, or dict of str to estimator
-        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+        Any scikit-learn classifier, regressor or pipeline. Feature selection and tuning must be
+        part of it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or other inputs of the estimator, such as texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers. Several columns are several outputs of each sample, named after the
-        columns of a data frame. The data are then not checked. A sparse matrix of 0 and 1 indicates
-        which labels each sample has.
+        Class labels or numeric target. Several columns are several outputs for each sample, named
+        after the columns of a data frame. The data are then not checked. A sparse matrix of 0 and
+        1 indicates the labels of each sample.
     cv : int, splitter or iterable of (train, test), default=None
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
         by class, and groups are kept together. If `cv` is an integer or a splitter with
-        ``shuffle=True``, each repeat has new folds. Other folds are used as they are, and without
-        `groups` samples that they never separate count as one unit. None means 10, or the number of
-        samples, of groups or of members of the smallest class if this is smaller. If folds test
-        only samples after all that they train on, as ``TimeSeriesSplit`` does, estimates that would
-        mix early and late samples are not run, with a warning.
+        ``shuffle=True``, each repeat has new folds. Other folds are used without changes. Without
+        `groups`, samples that they never separate count as one unit. None means 10, or fewer if
+        there are fewer samples, groups or members of the smallest class. If all folds test later
+        samples than they train on, as ``TimeSeriesSplit`` does, estimates that would mix early and
+        late samples are not run, with a warning.
     include : "auto", "all" or names, default="auto"
-        Parts besides the main estimate, resubstitution and cross-validation, which are any of
+        Parts besides the main estimate, resubstitution and cross-validation. The names are
         "holdout", "leave_one_out", "bootstrap", "perturbation", "permutation", "selection" and
-        "importance", the permutation importance of each feature in the fits of the main estimate,
-        as in `feature_importance`. "auto" runs the permutation test if the interval does not show
-        that the model is better than the baseline, and only until it is clear whether P exceeds
-        0.05 [1]_, and "selection" if the estimator selects features. The report lists what was not
-        run.
+        "importance". The last is the permutation importance of each feature in the fits of the
+        main estimate, as in `feature_importance`. "auto" runs "selection" if the estimator selects
+        features. It runs the permutation test if the interval does not show that the model is
+        better than the baseline. The test stops when it is clear whether P exceeds 0.05 [1]_. The
+        report lists the parts that were not run.
     budget : float, default=None
-        Time limit in seconds, of all estimators together. The folds of the main estimate are
-        repeated as often as time permits, at least once. With fewer repeats, its variance is
+        Time limit in seconds for all estimators together. The folds of the main estimate are
+        repeated as often as time permits, at least once. With fewer repeats, the variance is
         larger. No other part is started if it would take longer than the remaining time. With
-        10,000 samples and more, fits to some of them are timed first. If ``cv=None`` would take too
+        10,000 samples or more, fits to some of them are timed first. If ``cv=None`` would take too
         long, two to five folds or a single hold-out of a fifth of the samples replace it. All
-        estimators get the same folds. The report lists what was left out. Results then depend on
+        estimators use the same folds. The report lists what was omitted. Results then depend on
         the speed of the machine. None sets no limit.
     n_permutations : int, default=200
         Maximum number of permutations of the labels. 0 disables the test.
@@ -171,42 +177,43 @@ def evaluate(
         means 0-1 loss for classifiers and squared error for regressors.
     scoring : str, callable, list or dict, default=None
         One score or several, as in scikit-learn's ``cross_validate``. Larger is better. These
-        scores of each test set are added to the usual metrics.
+        scores are computed on each test set and added to the usual metrics.
     groups : array-like of shape (n_samples,) or str, default=None
-        Group of each sample, such as the patient. Groups are never split. The name of a column of a
-        data frame is also allowed. This column is then not a feature, because new samples come from
-        new groups.
+        Group of each sample, such as the patient. Groups are never split. A name refers to a
+        column of a data frame. The column is then not a feature, because new samples come from new
+        groups.
     time : array-like of shape (n_samples,) or str, default=None
-        Number or date of each sample, or a column of a data frame, which is then not a feature. The
-        samples are sorted by it, and `cv`, an integer or None, is the number of folds that test
-        later times than they train on, by `GroupTimeSeriesSplit`. Samples of the same time are not
-        separated. Groups of a test set are not in its training set. The report counts samples in
-        this order.
+        Number or date of each sample, or the name of a column of a data frame, which is then not a
+        feature. The samples are sorted by it, and the report numbers samples in this order. `cv`
+        is an integer or None, the number of folds of `GroupTimeSeriesSplit`, which test later
+        times than they train on. Samples of the same time are not separated. Groups of a test set
+        are not in its training set.
     by : array-like of shape (n_samples,) or str, default=None
-        Subgroup of each sample, or a column of a data frame. The report has the error in each
-        subgroup and the largest difference. The column stays a feature unless it has the groups.
+        Subgroup of each sample, or the name of a column of a data frame. The report has the error
+        in each subgroup and the largest difference. The column remains a feature unless it also
+        contains the groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
-        Selection steps that are fitted separately receive their own. Weights (``{"sample_weight":
-        w}``) are used in the fits only. Losses and metrics are averaged without them, and there are
-        no perturbation intervals.
+        Selection steps that are fitted separately receive their own arguments. Weights
+        (``{"sample_weight": w}``) are used in the fits only. Losses and metrics are averaged
+        without them, and there are no perturbation intervals.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They must be positive and are used in every fit and in the means of losses
-        and metrics. The permutation test and the selection bias use them in the fits only.
+        Sample weights. They must be positive. They are used in every fit and in the means of
+        losses and metrics. The permutation test and the selection bias use them in the fits only.
     feature_names : sequence of str of length n_features, default=None
         Names of the features. None means the column names of a data frame.
     left_out : dict of str to array-like or DataFrame, default=None
-        Columns of the same samples that are not features, such as an identifier or a date. They
-        are not used by any model, but are checked for repeated values, as of patients, and for
+        Columns of the same samples that are not features, such as an identifier or a date. No
+        model uses them, but they are checked for repeated values, for example of patients, and for
         time order.
     ignore : str or iterable of str, default=()
-        Codes of checks whose warnings are left out, as in ``report.checks``.
+        Codes of checks whose warnings are omitted, as in ``report.checks``.
     checks : sequence of callable, default=()
-        Further checks, ``check(X, y)``. Each returns the text of a warning, or None. Its name is
-        the code of the warning.
+        Further checks ``check(X, y)``. Each returns the text of a warning, or None. The name of
+        the function is the code of the warning.
     pos_label : int, float, bool or str, default=None
-        Positive of two classes, for average precision, curves and the scores of the predictions.
-        None means the rarer class.
+        The positive one of two classes, for average precision, curves and the scores of the
+        predictions. None means the rarer class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -218,27 +225,29 @@ def evaluate(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises, raise the error, or skip the fit, count it and warn. Estimates in `include`
-        whose fits all fail are skipped, with a warning in the report.
+        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fit, counts it and
+        warns. Estimates in `include` are omitted if all their fits fail, with a warning in the
+        report.
 
     Returns
     -------
     Report
-        For a dict, a comparison with one report for each estimator.
+        The report. For a dict of estimators, a comparison with one report for each.
 
     Raises
     ------
     ValueError
-        If an argument breaks a rule. The message names argument, rule and value.
+        If an argument is invalid. The message names argument, rule and value.
     KeyboardInterrupt
-        If Ctrl-C stops it. Once a repeat of the folds is done, the attribute `report` of the
-        exception has the report of the completed repeats and parts, marked as interrupted.
+        If Ctrl-C stops the call. If at least one repeat of the folds is complete, the attribute
+        `report` of the exception contains the report of the completed repeats and parts, marked as
+        interrupted.
 
     See Also
     --------
-    skeval.model_selection.error_interval : Estimated error and interval, without a report.
-    skeval.model_selection.cross_val_error : Cross-validation alone.
-    skeval.model_selection.bootstrap_error : The bootstrap alone.
+    skeval.model_selection.error_interval : Only the estimated error and its interval.
+    skeval.model_selection.cross_val_error : Only cross-validation.
+    skeval.model_selection.bootstrap_error : Only the bootstrap.
 
     References
     ----------
@@ -354,7 +363,7 @@ def evaluate(
 
 
 def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
-    """Return several estimators by name. Raise unless they can be compared."""
+    """Return a dict of several estimators. Raise an error unless they can be compared."""
     if len(estimators) < 2:
         raise ValueError(f"estimator must contain at least two estimators, got {len(estimators)}.")
     for name, model in estimators.items():
@@ -374,7 +383,7 @@ def request_scores(
 ) -> FitRequest:
     """Return the request for scores of each fit, and for the results of a final search.
 
-    The importance of features is the drop of the score of the estimator for each shuffled feature.
+    The importance of features is the decrease of the estimator's score for each shuffled feature.
     Inputs without columns, such as texts and kernels, have no features to shuffle.
     """
     scorers = _arguments.name_scorers(scoring)
@@ -534,7 +543,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def measure_outputs(evaluation: Evaluation) -> Results:
-    """Return the error over all outputs, that of each output, and the requested scores."""
+    """Return the error over all outputs, the error of each output, and the requested scores."""
     metrics = Results({evaluation.estimate.name: evaluation.estimate})
     for output, loss in losses_by_output(evaluation.inputs.loss, evaluation.target).items():
         # the loss of another column, from the outputs of the same fits
@@ -583,7 +592,7 @@ def _check_order(evaluation: Evaluation) -> list[CheckResult]:
 
 
 def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
-    """Return the columns outside X by name. Each must have one value per sample."""
+    """Return the columns outside X as a dict. Each must have one value per sample."""
     if left_out is None:
         return {}
     if not (isinstance(left_out, Mapping) or hasattr(left_out, "columns")):
@@ -618,8 +627,8 @@ def check_include(include: Any) -> frozenset[str] | str:
 def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
     """Return an estimator whose fits do not resample, with a note if they would have.
 
-    A `PerturbationResamplingSVC`, alone or inside other estimators, predicts the same with
-    ``n_resamples=0``, but neither cross-validates nor perturbs.
+    With ``n_resamples=0``, a `PerturbationResamplingSVC`, alone or inside other estimators, has
+    the same predictions, but neither cross-validates nor perturbs.
     """
     # parameters of all parts that resample
     parts = {"": estimator, **estimator.get_params(deep=True)}
@@ -659,7 +668,7 @@ WITHOUT_INTERVAL = ("resubstitution", "cross_validation")
 
 
 def show_estimates(report: EvaluationReport) -> Section:
-    """Return the section with every estimate of the error, drawn and in a table."""
+    """Return the section with a figure and a table of every estimate of the error."""
     named, loss, baseline = _name_estimates(report), report.loss, report.baseline
     figure = Figure(
         report.plot,
@@ -911,14 +920,14 @@ class EvaluationReport(_sections.PredictionsPage):
 
     @property
     def basis(self) -> list[str]:
-        """The target of the main interval, and where it may fail."""
+        """The target of the main interval, and the conditions under which it may fail."""
         return _sentences.describe_interval(self)
 
     @property
     def splits(self) -> dict[str, np.ndarray]:
         """Every metric of each test set, by repeat and fold, and the times of its fit in seconds.
 
-        Requested scores are included; ``to_frame("splits")`` is the same as a data frame.
+        Requested scores are included. ``to_frame("splits")`` returns the same as a data frame.
         """
         with ignored_warnings(UndefinedMetricWarning):
             return _sections.measure_splits(self)
@@ -927,7 +936,7 @@ class EvaluationReport(_sections.PredictionsPage):
         return [self.answer, *self.estimates.values()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw all estimates of the error, the main estimate first, which requires matplotlib."""
+        """Draw all estimates of the error, the main estimate first. Requires matplotlib."""
         return _sections.plot_estimates(self, ax, _name_estimates(self))
 
     def list_methods(self) -> Iterator[tuple[str, str]]:

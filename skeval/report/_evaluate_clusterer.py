@@ -1,7 +1,8 @@
-"""Evaluation of a clusterer at several numbers of clusters, or of one clustering, and its report.
+"""Evaluation of a clusterer at several numbers of clusters, or of one clustering.
 
-Read from top to bottom, these are the public function, the warnings, the verdict and the sections,
-the same for a clusterer without a number of clusters, the picture of a clustering, and the reports.
+The module contains the public function, the warnings, the verdict and the sections. The same
+follow for a clusterer without a number of clusters. The picture of a clustering and the reports
+come last.
 """
 
 from __future__ import annotations
@@ -90,44 +91,46 @@ def evaluate_clusterer(
     verbose: int = 0,
     memory: Any = None,
 ) -> Report:
-    """Evaluate a clusterer for several numbers of clusters, or once if it has no such number.
+    """Evaluate a clusterer at several numbers of clusters, or once if it has no such number.
 
     The report chooses the number of clusters by sequential tests, and compares the choice with the
-    other rules of `choose_n_clusters`. It has internal indices of the clustering of all samples and
-    their Pareto front, the stability between random halves, agreement with known classes if there
-    are any, and warnings if the choice should not be taken at face value.
+    other rules of `choose_n_clusters`. It contains internal indices of the clustering of all
+    samples and their Pareto front, the stability between random halves, and the agreement with
+    known classes, if passed. It warns if the choice may not be reliable.
 
-    A clusterer without a number of clusters, such as DBSCAN and HDBSCAN, or of precomputed
-    distances, is evaluated as it is: number of clusters, fraction of noise, DBCV, internal indices
-    of the samples in clusters, the stability of each cluster in ``10 * n_repeats`` bootstrap
-    samples, agreement between halves, and a test of DBCV against data without structure. Data with
-    fewer than two clusters count as the lowest DBCV, -1. Distances have no DBCV, halves and test,
-    which need points.
+    A clusterer without a number of clusters, such as DBSCAN and HDBSCAN, or with precomputed
+    distances, is evaluated with its own parameters. The report then contains the number of
+    clusters, the fraction of noise, DBCV, internal indices of the samples in clusters, and the
+    stability of each cluster in ``10 * n_repeats`` bootstrap samples. It also contains the
+    agreement between halves, and a test of DBCV against data without structure, in which fewer
+    than two clusters count as the lowest DBCV, -1. With precomputed distances, DBCV, halves and
+    the test are omitted, because they require points.
 
     Parameters
     ----------
     clusterer : estimator
-        Clusterer, or pipeline, with `fit_predict`. A parameter for the number of clusters is not
-        used if it is None.
+        Clusterer or pipeline with `fit_predict`. A parameter for the number of clusters is ignored
+        if its value is None.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features) or \
             (n_samples, n_samples)
-        The data. Indices and nearest neighbors use Euclidean distances in X, so scale X
-        beforehand. Distances of a clusterer with ``metric="precomputed"``.
+        The data, or distances for a clusterer with ``metric="precomputed"``. Indices and nearest
+        neighbors use Euclidean distances in X, so scale X first.
     n_clusters : iterable of int, default=None
-        Candidates, from 2 to half the number of samples. None means 2 to 8, within this limit. It
-        must be None without a number of clusters.
+        Candidate numbers of clusters, from 2 to half the number of samples. None means 2 to 8,
+        within this limit. It must be None for a clusterer without a number of clusters.
     labels_true : array-like of shape (n_samples,), default=None
-        Known classes, for comparison only. Neither the clusterings nor the choice use them.
+        Known classes. They are used only for comparison, not for the clusterings or the choice.
     indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
             "calinski_harabasz", "connectivity")
-        Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
+        Internal indices, as in `compare_clusterings`. Calinski-Harabasz is not available for
+        sparse X.
     reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
-        Data without structure to compare halves and the gap with, as in `choose_n_clusters`.
+        Data without structure with which halves and the gap are compared, as in
+        `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
-        Parameter of the clusterer for the number of clusters. If None, it is detected in the last
-        step.
+        Parameter of the clusterer for the number of clusters. None detects it in the last step.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. It also seeds the
         clusterer if the `random_state` of the clusterer is None.
@@ -156,9 +159,9 @@ def evaluate_clusterer(
 
     Notes
     -----
-    The connectivity uses 10 neighbors, or all other samples if there are fewer. For more than
-    20,000 samples the internal indices are those of a random sample of 20,000. A k above a sixth
-    of the samples cannot be tested on halves. See `choose_n_clusters` for this and for the
+    The connectivity uses 10 neighbors, or all other samples if there are fewer. With more than
+    20,000 samples, the internal indices are computed on a random sample of 20,000. A k above a
+    sixth of the samples cannot be tested on halves. See `choose_n_clusters` for this and for the
     assumptions of the choice.
 
     Examples
@@ -419,7 +422,7 @@ def show_rules(report: ClusteringReport) -> Section:
 
 
 def show_numbers(report: ClusteringReport) -> Section:
-    """Return the section of all numbers of clusters, one row for each.
+    """Return the section with one row for each number of clusters.
 
     A column has a header of up to three lines, and its cells.
     """
@@ -458,7 +461,7 @@ def show_numbers(report: ClusteringReport) -> Section:
 
 
 def show_indices(report: ClusteringReport) -> Section:
-    """Return the section of the indices by number of clusters, one panel each."""
+    """Return the section of the indices by number of clusters, with one panel for each index."""
     n_panels = len(report.comparison.indices)
     figure = Figure(
         report.comparison.plot,
@@ -687,7 +690,7 @@ class ShownClusters:
     components : ndarray of shape (n_samples, 2)
         Coordinates on the first two principal components of X. For one feature the second is 0.
     shares : ndarray of shape (2,)
-        Their shares of the variance of X, or nan if nothing varies.
+        Fraction of the variance of X of each component, or nan if X does not vary.
     """
 
     labels: np.ndarray
@@ -805,11 +808,11 @@ class OneClusteringReport(ClustererReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """The cluster of each sample as a data frame, which requires pandas."""
+        """The cluster of each sample as a data frame. Requires pandas."""
         return make_frame({"cluster": self.labels})
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the stability of each cluster, which requires matplotlib."""
+        """Draw the stability of each cluster. Requires matplotlib."""
         return self.stability.plot(ax)
 
 
@@ -857,9 +860,9 @@ class ClusteringReport(ClustererReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """A column of labels for each number of clusters as a data frame, which requires pandas."""
+        """A column of labels for each number of clusters as a data frame. Requires pandas."""
         return make_frame({f"k = {k}": labels for k, labels in self.partitions.items()})
 
     def plot(self, ax: Any = None) -> StabilityDisplay:
-        """Draw the stability of each number of clusters, which requires matplotlib."""
+        """Draw the stability of each number of clusters. Requires matplotlib."""
         return StabilityDisplay.from_result(self.stability, ax=ax)

@@ -1,7 +1,6 @@
-"""Report of existing predictions, metrics with intervals, curves, calibration.
+"""Report of existing predictions, with metrics and their intervals, curves and calibration.
 
-Read from top to bottom, these are the public function, the comparison of several systems, and the
-sections.
+The module contains the public function, the comparison of several models, and the sections.
 """
 
 from __future__ import annotations
@@ -46,49 +45,51 @@ def evaluate_predictions(
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Report:
-    """Evaluate existing predictions, with every metric with its confidence interval.
+    """Evaluate existing predictions with metrics and their confidence intervals.
 
-    For systems that are not estimators, or were trained elsewhere. The system is not retrained, and
-    the intervals are for the same system on new samples. `report.answer` is the main metric, that
-    is, the error rate of labels, the Brier score of probabilities, the area under the ROC curve of
-    scores, the root mean squared error of numbers. It is compared with the baseline, the best
-    constant prediction on the same samples.
+    Use it for models that are not estimators, or were trained elsewhere. The model is not
+    retrained, and the intervals are for the same model on new samples. `report.answer` is the main
+    metric. It is the error rate for labels, the Brier score for probabilities, the area under the
+    ROC curve for scores, and the root mean squared error for a numeric target. It is compared with
+    the baseline, the best constant prediction on the same samples.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        True classes or numbers, with several labels per sample 0 or 1 for each label.
+        True classes or numeric target. For a multilabel target, 0 or 1 for each label.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
-        Labels, probabilities or scores of the second of two classes, or of each class, or numbers.
-        Labels of 0 and 1, or -1 and 1, may stand for two classes with other names. 1 means "yes",
-        "true" or "positive" or, for other names, `pos_label`. With several labels per sample, 0 or
-        1 or a probability for each label. A dict, or a data frame whose columns are not classes of
-        `y_true`, contains several systems, which are compared by `compare_predictions`.
+        Labels, numeric predictions, or probabilities or scores. The latter belong to the second of
+        two classes, or have one column for each class. Labels of 0 and 1, or -1 and 1, may encode
+        two classes with other names. 1 then means "yes", "true" or "positive" or, for other names,
+        `pos_label`. For a multilabel target, predictions are 0 or 1 or a probability for each
+        label. A dict, or a data frame whose columns are not classes of `y_true`, contains several
+        models, which `compare_predictions` compares.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
-        Kind of the predictions. "auto" means labels if all are classes of `y_true`, text, or only 0
-        and 1, numbers if `y_true` has fractions or more than 20 distinct whole numbers, otherwise
-        probabilities if they lie in [0, 1] and those of a sample add up to 1, or otherwise scores.
+        Kind of the predictions. "auto" uses the first of these rules that applies. The kind is
+        labels if all predictions are classes of `y_true`, text, or only 0 and 1. It is numbers if
+        `y_true` has fractions or more than 20 distinct integers. It is probabilities if they lie
+        in [0, 1] and those of a sample sum to 1. Otherwise, it is scores.
     threshold : float, "youden" or dict, default=None
         Probability or score from which a sample is predicted as the second of two classes. None
-        means 0.5 for probabilities. Scores then have no labels, and only their ranking is
-        evaluated. A number must have been chosen without these samples. "youden",
+        means 0.5 for probabilities. For scores, None means that there are no labels, and only the
+        ranking is evaluated. A number must have been chosen without these samples. "youden",
         ``{"sensitivity": 0.9}``, ``{"specificity": 0.9}`` and ``{"cost_ratio": 5}`` choose a
-        threshold on them, and ``report.at_threshold`` has the values to expect on other samples,
-        computed by `threshold_measures`.
+        threshold on these samples. ``report.at_threshold`` then has the values to expect on other
+        samples, computed by `threshold_measures`.
     scoring : str, callable, list or dict, default=None
-        Additional metrics, as names of scorers, or ``metric(y_true, predictions)``, called with the
-        predictions as passed.
+        Additional metrics. Each is the name of a scorer, or ``metric(y_true, predictions)``, which
+        is called with the predictions as passed.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. The variance is computed between groups, with
         Student's t quantile.
     by : array-like of shape (n_samples,), or dict or data frame of them, default=None
         Subgroup of each sample, or several such columns. The report has the main metric in each
-        subgroup, and the differences from the rest with corrected P-values.
+        subgroup, and the differences from all other samples with corrected P-values.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive.
     pos_label : int, float, bool or str, default=None
         With two classes, the class to which probabilities or scores refer. None means the second
-        in sorted order.
+        class in sorted order.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `predictions`, or label of each column of `y_true`. None means the
         column names of a data frame, or the sorted classes of `y_true`.
@@ -96,24 +97,24 @@ def evaluate_predictions(
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call. Only metrics in
-        `scoring` without a formula, which are bootstrapped, use them.
+        `scoring` without a formula depend on it, because they are bootstrapped.
 
     Returns
     -------
     Report
-        For several systems, a comparison with one report per system.
+        The report. For several models, a comparison with one report for each.
 
     Raises
     ------
     ValueError
-        If an argument is invalid. The message names argument, rule and value. With several labels
-        per sample, `scoring`, `pos_label` and choosing a threshold are not supported.
+        If an argument is invalid. The message names argument, rule and value. For a multilabel
+        target, `scoring`, `pos_label` and the choice of a threshold are not supported.
 
     See Also
     --------
-    evaluate : The same for an estimator, including its training.
-    skeval.model_selection.metric_interval : One metric.
-    skeval.model_selection.compare_predictions : Several systems.
+    evaluate : Evaluates an estimator, including its training.
+    skeval.model_selection.metric_interval : Only one metric.
+    skeval.model_selection.compare_predictions : Compares several models.
 
     Notes
     -----
@@ -328,7 +329,7 @@ def _compare_systems(
 
 
 def show_threshold(report: PredictionsReport) -> Section | None:
-    """Return the section of the threshold, with the optimism of choosing it."""
+    """Return the section of the threshold, with the optimism of its choice."""
     measures, level = report.at_threshold, _sections.write_level(report)
     if measures is None:
         return None
@@ -432,7 +433,7 @@ class PredictionsReport(_sections.PredictionsPage):
         return self.metrics
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the main metric, of all samples and of each subgroup, which requires matplotlib."""
+        """Draw the main metric, for all samples and for each subgroup. Requires matplotlib."""
         return _sections.plot_estimates(self, ax)
 
     def list_methods(self) -> Iterator[tuple[str, str]]:
@@ -478,7 +479,7 @@ MIN_SLOPE = 0.8
 
 
 def write_calibration(measures: Results) -> tuple[str, str]:
-    """Interpret the calibration slope and the number of events, and state the slope."""
+    """Return the meaning of the calibration slope and of the number of events, and the slope."""
     # measures whose interval excludes the best value
     problems = []
     for name, best, below, above in (

@@ -1,9 +1,9 @@
 """Findings about predictions: confusion matrix, hard samples, baseline, tests against chance.
 
-`judge` decides by one metric whether a system is better than chance. Two tests decide that. They
-are the interval of the difference from the baseline on the same samples (for a rare class, of the
-metric that replaces the error), and the permutation test. Both use a level of 5 %, whatever the
-level of the intervals. A permutation test with too few permutations cannot decide.
+`judge` decides by a single metric whether a model is better than chance. It uses two tests, both
+at a level of 5 %, independent of the level of the intervals. One is the interval of the difference
+from the baseline on the same samples (for a rare class, of the metric that replaces the error).
+The other is the permutation test, which cannot decide with too few permutations.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class ConfusionRates(ShownAsText):
     counts : ndarray of shape (n_classes, n_classes)
         Samples of each class (rows) predicted as each (columns), averaged over the repeats.
     rates : ndarray of shape (n_classes, n_classes)
-        Share of the row.
+        Fraction of the row.
     low, high : ndarray of shape (n_classes, n_classes)
-        Limits of Wilson's intervals of the rates, for the samples (or groups) of the row, or the
-        effective number if weights differ, divided by the inflation factor of `error_interval`
-        (1 for existing predictions).
+        Limits of Wilson's intervals of the rates, for the samples (or groups) of the row. With
+        unequal weights, the effective number is used. The number is divided by the inflation
+        factor of `error_interval` (1 for existing predictions).
     """
 
     labels: tuple[str, ...]
@@ -76,7 +76,7 @@ class ConfusionRates(ShownAsText):
         return {"labels": list(self.labels)} | {k: v.tolist() for k, v in numbers.items()}
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each pair of classes, which requires pandas."""
+        """Return a data frame with one row for each pair of classes. Requires pandas."""
         k = len(self.labels)
         return make_frame(
             {
@@ -105,13 +105,13 @@ def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any,
 
 
 def find_positive_class(target: Target) -> Any:
-    """Return the positive of two classes."""
+    """Return the positive one of two classes."""
     names = [] if target.classes is None else target.classes.tolist()
     return names[target.positive_code] if len(names) == 2 else None
 
 
 def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
-    """Return the confusion matrix, or None for regression, or without predicted labels."""
+    """Return the confusion matrix, or None for regression or without predicted labels."""
     classes = predictions.target.classes
     if classes is None or not predictions.has_values:
         return None
@@ -147,25 +147,26 @@ class HardSamples(ShownAsText):
     Attributes
     ----------
     sample : int ndarray of shape (n_hard,)
-        Row of the sample.
+        Row number of the sample.
     name : sequence of str
-        Its name in the index of the data frame, or its row.
+        Name of the sample in the index of the data frame, or its row number.
     truth : sequence of str
-        Its label, or its number.
+        True label or value of the sample.
     prediction : sequence of str
         Most frequent prediction, or for regression the mean prediction.
     wrong : ndarray of shape (n_hard,)
-        Share of its predictions that are wrong, or with a rare class of its pairs with the other
-        class that are misranked, or for regression the root mean squared residual
-        relative to that of all samples, or for existing probabilities 1 minus that of its class.
+        Fraction of the predictions of the sample that are wrong. With a rare class, it is the
+        fraction of misranked pairs with the other class. For regression, it is the root mean
+        squared residual relative to that of all samples. For existing probabilities, it is 1 minus
+        the probability of the true class.
     always : int
-        Number of samples that every model misclassified, or for regression those with residuals
-        over three times the root mean square.
+        Number of samples that every model misclassified. For regression, it is the number of
+        samples with residuals over three times the root mean square.
     suspect : bool ndarray of shape (n_hard,)
-        Whether the label may be wrong, that is, misclassified in every one of at least two repeats,
-        with at most 5 % such samples in total and at most half of the class, and an error of at
-        most half of that of the majority class. For regression, the large residuals if they are
-        few.
+        Whether the label may be wrong. The sample must be misclassified in every one of at least
+        two repeats. At most 5 % of all samples and half of the class may be such samples, and the
+        error must be at most half of the error of the majority class. For regression, the large
+        residuals are marked if they are few.
     """
 
     sample: np.ndarray
@@ -184,7 +185,7 @@ class HardSamples(ShownAsText):
         return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each sample that is ever misclassified, which requires pandas."""
+        """Return a data frame of the samples that are ever misclassified. Requires pandas."""
         return make_frame(self.to_records())
 
 
@@ -199,9 +200,9 @@ def find_hard_samples(
 ) -> HardSamples:
     """Return the samples that are ever predicted wrongly, the worst first.
 
-    Existing predictions with scores are in the order of the score of the true class. Out-of-fold
-    samples of data with a rare class are those that are ranked on the wrong side of most samples of
-    the other class, if the area under the ROC curve decides.
+    Existing predictions with scores are sorted by the score of the true class. For data with a
+    rare class, if the area under the ROC curve decides, out-of-fold samples are included if they
+    are ranked on the wrong side of most samples of the other class.
     """
     n, target, row = len(predictions.target), predictions.target, predictions.row
     counts = np.bincount(row, minlength=n)
@@ -269,7 +270,7 @@ def find_misranked(predictions: Predictions) -> np.ndarray:
 
 
 def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
-    """Return the names of samples in an index, or their numbers."""
+    """Return the names of samples in an index, or their row numbers."""
     if index is None:
         return rows.astype(f"U{len(str(n_samples))}")
     return [str(index[row]) for row in rows.tolist()]
@@ -305,13 +306,13 @@ class Baseline:
     Attributes
     ----------
     prediction : str
-        Majority class, "the mean" or "the median", "the class frequencies" for losses of
-        probabilities, for samples in time order also "the naive forecast" or that of one season
-        before, if that is better.
+        Majority class, "the mean" or "the median", or "the class frequencies" for losses of
+        probabilities. For samples in time order, it may be "the naive forecast", or the naive
+        forecast of one season before, if that is better.
     error : float
-        Its mean loss.
+        Mean loss of the baseline.
     difference : float
-        Error of the estimator minus that of the baseline, on the same samples.
+        Error of the estimator minus the error of the baseline, on the same samples.
     low, high : float
         Limits of the 95 % interval of the difference on new samples, or nan if undefined.
     verb : str
@@ -330,14 +331,14 @@ class Baseline:
 
     @property
     def relation(self) -> str:
-        """How the estimator compares, as in `Judgment`."""
+        """Result of the comparison with the baseline, as in `Judgment`."""
         if self.low == self.high == 0:
             return "same"
         return _relate(-self.high, -self.low, 0.0)
 
     @property
     def better(self) -> bool:
-        """Whether the estimator is significantly better."""
+        """Whether the estimator is significantly better than the baseline."""
         return self.relation == "better"
 
 
@@ -348,12 +349,12 @@ class RareClass:
     Attributes
     ----------
     label : str
-        The class.
+        Name of the class.
     share : float
-        Its fraction of the samples.
+        Fraction of samples in the class.
     metric : {"roc_auc", "balanced_accuracy"}
-        The area under the ROC curve if the estimator scores two classes. It does not depend on
-        the threshold, which no score may reach if a class is rare.
+        The area under the ROC curve if the estimator scores two classes. It does not depend on the
+        threshold, which no score may reach if a class is rare.
     chance : float
         Value of the metric if features and classes are unrelated.
     """
@@ -370,14 +371,14 @@ def find_baseline(
     answer: Estimate,
     earlier: Iterable[tuple[str, np.ndarray]] = (),
 ) -> Baseline | None:
-    """Return the best baseline prediction for the tested samples, and the difference from `answer`.
+    """Return the best baseline for the tested samples, and the difference from `answer`.
 
     The constant is optimal for the tested samples themselves, weighted by how often each was
-    tested, so it has a slight advantage over predictions made without seeing them. The mean of one
-    number has none, because it is that of the samples that a fit does not test. For samples in time
-    order, each `earlier` baseline has a name and, for each prediction, the row of the target
-    to predict. It is used if it is better. Custom losses, and scores without predicted labels, have
-    no baseline.
+    tested, so it has a slight advantage over predictions made without seeing them. The mean of a
+    numeric target has no such advantage, because it is the mean of the samples that a fit does not
+    test. For samples in time order, each `earlier` baseline has a name and, for each prediction,
+    the row of the target to predict. The best of them is used if it is better than the constant.
+    Custom losses, and scores without predicted labels, have no baseline.
     """
     if not predictions.has_values:
         return None
@@ -439,11 +440,12 @@ def compare_within_classes(
 ) -> Baseline:
     """Return a constant baseline with the interval of the difference from it.
 
-    At the class frequencies of these samples the error of a constant is known, so only the losses
+    The class frequencies of these samples determine the error of a constant, so only the losses
     within the classes vary. The interval is that of the error, shortened by the fraction of the
-    standard error within classes. If the interval of the error excludes the baseline, that of the
-    difference therefore excludes 0. Error rates within classes have Agresti and Caffo's variance,
-    with one error and one success added, because a small class may have no errors.
+    standard error that is within classes. Therefore, if the interval of the error excludes the
+    baseline, the interval of the difference excludes 0. Error rates within classes have Agresti
+    and Caffo's variance, with one error and one success added, because a small class may have no
+    errors.
     """
     losses, n_classes = predictions.loss, predictions.target.n_classes
     codes = predictions.look_up(predictions.target.codes)
@@ -476,10 +478,11 @@ def make_baseline(
     limit: float = np.inf,
     spread: tuple[float, float] = (np.inf, 0.0),
 ) -> Baseline:
-    """Return a baseline, given its losses, compared with the predictions.
+    """Return a baseline with these losses, compared with the predictions.
 
     The interval of the difference is clipped to the range from ``-limit`` to `limit`. `spread` is
-    the mean squared distance of the predictions from a baseline that is the mean, and its noise.
+    the mean squared distance of the predictions from a baseline that is the mean, and the noise of
+    this distance.
     """
     # interval of the difference on the same samples, Student's t unless the spread is given
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
@@ -503,8 +506,8 @@ def find_rare_class(
 ) -> RareClass | None:
     """Return the rarest class if it is rare, with the metric that is used instead of the error.
 
-    `metrics` are those of out-of-fold predictions. A class without samples is not rare. A system
-    may predict it, but it has no metrics.
+    `metrics` contains the metrics of out-of-fold predictions. A class without samples is not rare.
+    A model may predict it, but it has no metrics.
     """
     sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
     if len(sizes) < 2 or loss != "zero_one":
@@ -520,10 +523,10 @@ def find_rare_class(
 
 
 def choose_chance_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[str, float]:
-    """Return the metric that detects a relation where the error rate may not, and its chance value.
+    """Return a metric for relations that the error rate may miss, and its value by chance.
 
-    It is the area under the ROC curve or, if it is undefined or has no interval because the scores
-    are constant, the balanced accuracy, or "" if both are undefined.
+    The metric is the area under the ROC curve. It is the balanced accuracy if the area is
+    undefined or has no interval because the scores are constant. It is "" if both are undefined.
     """
     # metrics with an interval are preferred
     candidates = {"roc_auc": 0.5, "balanced_accuracy": 1 / n_classes}
@@ -577,9 +580,9 @@ def count_mixed_groups(predictions: Predictions) -> int:
 def judge_permutation(test: Test | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 
-    It is "shown" or "denied" if the test stopped, because more permutations would not change the
-    decision, or if the Monte Carlo interval of P lies on one side of 5 %. It is "powerless" if even
-    the smallest possible P is above it.
+    The result is "shown" or "denied" if the test stopped, because more permutations would not
+    change the decision, or if the Monte Carlo interval of P lies on one side of 5 %. It is
+    "powerless" if even the smallest possible P is above 5 %.
     """
     if test is None:
         return "", ""
@@ -604,7 +607,7 @@ def is_above_zero(estimate: Estimate) -> bool:
 
 
 class Judgment(NamedTuple):
-    """Whether a system is better than a reference, by the one metric that decides.
+    """Whether a model is better than a reference, by the one metric that decides.
 
     Attributes
     ----------
@@ -613,10 +616,10 @@ class Judgment(NamedTuple):
     metric : str
         Name of the metric that decides, or "" for the main estimate.
     reference : str
-        What the system is compared with, such as "always predicting 1", "chance", "shuffled
-        labels", or "" if nothing is.
+        Reference of the comparison, such as "always predicting 1", "chance" or "shuffled labels".
+        It is "" without a comparison.
     at : float
-        The value of the metric for this reference, nan without one.
+        Value of the metric for the reference, or nan without one.
     permutation : {"", "shown", "denied", "undecided", "powerless"}
         Result of the permutation test.
     counted : str
@@ -635,7 +638,7 @@ class Judgment(NamedTuple):
 
     @property
     def better(self) -> bool:
-        """Whether the system is better."""
+        """Whether the model is better."""
         return self.relation == "better"
 
 
@@ -665,8 +668,8 @@ class ScoredReport(Report):
 def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
     """Return whether the predictions of a report are better than the baseline.
 
-    `deciding` is the metric that orders several systems, "" for the main estimate. No second metric
-    replaces it. Only areas under ROC curves and balanced accuracies have a value by chance.
+    `deciding` is the metric that orders several models, or "" for the main estimate. No second
+    metric replaces it. Only areas under ROC curves and balanced accuracies have a value by chance.
     """
     test = judge_permutation(report.permutation)
     rare, baseline, answer = report.rare_class, report.baseline, report.answer

@@ -1,8 +1,8 @@
 """Sections of a report, and the page that shows them.
 
 A section is data, that is, sentences, tables of values, and figures that are drawn for a page. The
-text has the sentences and the first rows of the tables, a page has everything. Figures are inline
-SVG that uses the colors of the page and unique ids.
+text contains the sentences and the first rows of the tables. A page contains everything. Figures
+are inline SVG that uses the colors of the page and unique ids.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ def join_words(words: Sequence[str], last: str) -> str:
 class Caution(str):
     """Warning of a report, with the code of the check that raised it.
 
-    It is a string of a title, a colon, evidence and advice. The page "Warnings" of the user guide
-    has a section for each code.
+    It is a string with a title, a colon, evidence and advice. The page "Warnings" of the user
+    guide has a section for each code.
 
     Attributes
     ----------
     code : str
         Code of the check, such as "copies".
     headline : str
-        If the error must not be reported, the reason, as a short clause for the first sentence of
-        a report. Otherwise empty.
+        Reason why the error must not be reported, as a short clause for the first sentence of a
+        report. Otherwise empty.
     lead : str
         Sentence that opens the verdict instead of a comparison with the baseline, without its
         period. Otherwise empty.
@@ -67,7 +67,7 @@ class Caution(str):
 
     @property
     def severity(self) -> str:
-        """Whether the error must not be reported, as "serious", else "note"."""
+        """"serious" if the error must not be reported, otherwise "note"."""
         return "serious" if self.headline else "note"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
@@ -75,7 +75,7 @@ class Caution(str):
         return self.code, str(self), self.headline, self.lead
 
     def to_result(self) -> CheckResult:
-        """Return the outcome of the check that raised it, its title, first sentence and advice."""
+        """Return the outcome of the check, with its title, first sentence and advice."""
         title, _, text = self.partition(": ") if ": " in self else (self.code, "", str(self))
         evidence, _, advice = text.partition(". ")
         return CheckResult(self.code, title, self.severity, evidence.removesuffix("."), advice)
@@ -96,13 +96,13 @@ class CheckResult:
     code, title : str
         Name of the check, as in `ignore` and in its warnings, and its title.
     outcome : {"passed", "note", "serious", "not applicable", "not run", "ignored"}
-        Notes and serious outcomes are findings, and warnings.
+        Notes and serious outcomes are findings, which become warnings.
     evidence : str
-        What was found, or why the check was not run, as a clause without a period.
+        Finding, or reason why the check was not run, as a clause without a period.
     advice : str
         Full sentences.
     lead : str
-        First sentence of a verdict that a note changes, without its period, otherwise empty.
+        First sentence of a verdict that a note changes, without its period. Otherwise empty.
     """
 
     code: str
@@ -127,7 +127,7 @@ Cell = str | float | ConfidenceInterval
 class Figure:
     """Figure of a page, with drawing function, caption, and a description for screen readers.
 
-    ``draw(ax=...)`` draws on one axes, or on `n_panels` of them, of this height in inches.
+    ``draw(ax=...)`` draws on one axes, or on `n_panels` axes, of this height in inches.
     """
 
     draw: Callable[..., Any]
@@ -140,7 +140,7 @@ class Figure:
     def drawn(self) -> tuple[str, str]:
         """Return the drawing as SVG, and its caption.
 
-        A drawing that fails does not discard the results. Its caption has the error.
+        If a drawing fails, the results are kept, and the caption has the error.
         """
         try:
             svg = draw_svg(self.draw, self.label, self.height, self.n_panels)
@@ -153,10 +153,10 @@ class Figure:
 class Table:
     """Rows of cells below the names of the columns. The first cell of each row is its header.
 
-    A page shows the note of a header, prints the `quoted` rows in bold, places tables that are
-    `beside` next to the verdict if there is room, folds rows after the first `n_on_page`, and
-    colors the cells of each row by `shades` from 0 to 1. Text shows the first `n_in_text` rows, and
-    aligns the columns numbered in `left` to the left.
+    A page shows the note of a header and prints the `quoted` rows in bold. It places tables that
+    are `beside` next to the verdict if there is room, folds rows after the first `n_on_page`, and
+    colors the cells of each row by `shades` from 0 to 1. Text shows the first `n_in_text` rows,
+    and aligns the columns with numbers in `left` to the left.
     """
 
     caption: str
@@ -176,7 +176,7 @@ class Table:
         return [[_write_cell(cell, _text.write_range) for cell in row] for row in self.rows]
 
     def write_markdown(self) -> list[str]:
-        """Return the caption and the rows that a page does not fold as lines of Markdown."""
+        """Return the caption and the rows that a page does not fold, as lines of Markdown."""
         rows = [self.head, ["---"] * len(self.head), *self.cells[: self.n_on_page]]
         lines = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows]
         return [escape_markdown(self.caption), "", *lines]
@@ -184,8 +184,8 @@ class Table:
     def write_lines(self, *, full: bool = False, width: int | None = None) -> list[str]:
         """Return the table as aligned lines of text, up to a `width`.
 
-        The `full` table has the rows that a page does not fold, and its caption if the other text
-        leaves it out.
+        The `full` table contains the rows that a page does not fold, and the caption if the other
+        text omits it.
         """
         rows = [[_write_cell(cell, _text.write_ends) for cell in row] for row in self.rows]
         if full:
@@ -215,7 +215,7 @@ def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
 class Section:
     """Heading and its contents.
 
-    `sentences` are shown in text and page, `explains` on the page only. The summary of the command
+    `sentences` are shown in text and page, `explains` only on the page. The summary of the command
     line includes sections that are `in_summary`.
     """
 
@@ -253,7 +253,7 @@ class Section:
     def write_lines(self, *, full: bool = False, width: int | None = None) -> Iterator[str]:
         """Yield the section as lines of text, with a blank line before and after each table.
 
-        The `full` text has all tables, and not only a selection of their rows.
+        The `full` text contains all tables, and not only a selection of their rows.
         """
         # warnings
         for text in self.items:
@@ -269,12 +269,12 @@ class Section:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text on one line that Markdown shows as it is."""
+    """Return a text on one line that Markdown shows unchanged."""
     return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", _text.escape_controls(" ".join(text.split())))
 
 
 def render(template: str, **values: Any) -> str:
-    """Return the page of a report, or with "fragment.html" the page for a notebook.
+    """Return the page of a report. "fragment.html" gives the page for a notebook.
 
     Every value is escaped except the SVG of figures.
     """
@@ -363,7 +363,7 @@ def draw_svg(draw: Callable[..., Any], label: str, height: float, n_panels: int 
 
 
 def check_extra() -> None:
-    """Raise if a package required for a page is missing."""
+    """Raise an error if a package required for a page is missing."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401

@@ -1,9 +1,9 @@
 """Parts of an evaluation.
 
-`choose_folds` chooses the folds, fewer of them if time is limited. `estimate_mains` computes the
-main estimates. `PARTS` lists what `evaluate` computes besides, how, for which data, by how many
-fits, and whether ``include="auto"`` runs it. `run_parts` goes through this list once. A time limit
-and Ctrl-C are conditions in its loop, and finished parts are kept.
+`choose_folds` chooses the folds, or fewer folds if time is limited. `estimate_mains` computes the
+main estimates. `PARTS` lists all other computations of `evaluate`, with the supported data, the
+number of fits, and whether ``include="auto"`` runs them. `run_parts` goes through this list once.
+A time limit and Ctrl-C are conditions in its loop, and finished parts are kept.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ class Clock:
         return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
 
     def share(self, n_parts: int) -> Clock:
-        """Return a clock for the first of several parts, with an equal part of the time left."""
+        """Return a clock for the first of several parts, with an equal fraction of the time left.
+        """
         part = copy(self)
         if self.budget is not None:
             part.budget = self.budget - self.left * (1 - 1 / n_parts)
@@ -145,7 +146,7 @@ class Task:
 
     @property
     def target(self) -> Target:
-        """Labels or numeric targets."""
+        """Class labels or numeric target."""
         return self.inputs.target
 
 
@@ -188,7 +189,7 @@ class JudgedEvaluation(Evaluation):
 
 
 def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[Caution]) -> PlannedTask:
-    """Return a task with its folds, with all repeats, and those of the first one."""
+    """Return a task with its folds, for all repeats and for the first repeat."""
     drawn = cv is None or isinstance(cv, Integral)
     design = _interval_methods.plan_repeats(
         task.inputs, root_seed(task.seed), cv=cv if drawn else splitter
@@ -212,7 +213,7 @@ def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[Caution]) -> P
 
 
 def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, PlannedTask]:
-    """Return the tasks with the same folds, fewer if time is limited.
+    """Return the tasks with the same folds, or fewer folds if time is limited.
 
     None means ten folds, or the maximum number for these data, with a note.
     """
@@ -277,7 +278,7 @@ def choose_folds_in_time(
 ) -> tuple[Any, list[Caution]]:
     """Return folds that take half of the time, and a note, or None for the default folds.
 
-    That is up to five folds, or a single hold-out of a fifth of the samples or groups. All
+    The result is up to five folds, or a single hold-out of a fifth of the samples or groups. All
     estimators are fitted on the same folds.
     """
     inputs = every_inputs[0]
@@ -311,11 +312,11 @@ def choose_folds_in_time(
 
 
 def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
-    """Return the expected seconds of a fit to all samples, 0 where fits to fewer samples fail.
+    """Return the expected seconds of a fit to all samples, or 0 if fits to fewer samples fail.
 
-    Samples are quadrupled until a fit takes long enough. The time is then extrapolated as a power
-    of the number of samples, between linear and cubic. The power describes processor time, which
-    depends less on the load of the machine.
+    The number of samples is quadrupled until a fit takes long enough. The time is then
+    extrapolated as a power of the number of samples, between linear and cubic. The power is fitted
+    to processor time, which depends less on the load of the machine.
     """
     n, inputs = len(inputs.target), inputs.with_options(n_jobs=None, verbose=0, memory=None)
     order, runner = np.random.default_rng(seed).permutation(n), Runner(inputs)
@@ -347,8 +348,8 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, Evaluation]:
     """Return the evaluations of tasks, with their main estimates and out-of-fold predictions.
 
-    The folds are repeated until no estimator needs more, or the time is over. After an interrupt
-    the repeats that all completed are used, if there are any.
+    The folds are repeated until no estimator needs more, or the time is over. After an interrupt,
+    the repeats that all estimators completed are used, if there are any.
     """
     done: dict[str, list[FitOutput | None]] = {name: [] for name in tasks}
     first = next(iter(tasks.values())).design
@@ -411,12 +412,13 @@ def _write_estimate(
 
 
 def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the baselines that predict an earlier target, with a name, and the row of each target.
+    """Yield the baselines that predict an earlier target, with a name and the row of each target.
 
     "The naive forecast" is the target at the lag between the last training sample and the first
-    test sample. It may be in the same test set, because features may contain it. The season is
-    estimated for each model from the targets up to its last training sample, and the baseline is
-    taken from the last season up to that sample. Without a season, it is the last training target.
+    test sample. This target may be in the same test set, because features may contain it. The
+    season is estimated for each model from the targets up to its last training sample. The
+    seasonal baseline is the last season up to that sample. Without a season, it is the last
+    training target.
     """
     design, target, predictions = evaluation.design, evaluation.target, evaluation.predictions
     if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
@@ -541,7 +543,7 @@ IMPORTANCE = "importance of "
 
 
 def measure_scores(evaluation: Evaluation, *, drops: bool = False) -> list[Estimate]:
-    """Return the requested scores of the main fits, or the drops for shuffled features."""
+    """Return the requested scores of the main fits, or the decreases for shuffled features."""
     predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
     scores = predictions.scores.items()
     chosen = {name: values for name, values in scores if name.startswith(IMPORTANCE) == drops}
@@ -699,7 +701,8 @@ PARTS = {
 
 
 class Finished(NamedTuple):
-    """Results of the parts that were run, why others were not, and warnings about failed ones."""
+    """Results of the parts that were run, reasons for the others, and warnings about failed parts.
+    """
 
     estimates: list[Estimate]
     """All estimates of the error besides the main one."""
@@ -767,7 +770,7 @@ def run_parts(evaluation: JudgedEvaluation, clock: Clock) -> Finished:
 def read_selected(
     model: Pipeline, *_: Any, feature_names: tuple[str, ...] | None
 ) -> tuple[tuple[str, ...] | None, np.ndarray]:
-    """Return the names of the candidates, if known, and which of them a pipeline selects last."""
+    """Return the names of the candidates, if known, and those that a pipeline selects last."""
     support, names = np.asarray(model[-1].get_support()), feature_names
     if len(model) > 1:
         names = None
@@ -784,8 +787,9 @@ def align_selections(
 ) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
     """Return the selections as rows of a mask over common features, and the feature names.
 
-    Folds may select from different features, such as words of their own texts. These are matched by
-    name, and features missing in a fold count as not selected. Return None if there are no names.
+    Folds may select from different features, such as words of their own texts. These are matched
+    by name, and features missing in a fold count as not selected. Return None if there are no
+    names.
     """
     names, supports = zip(*selections, strict=True)
     # all folds select from the same features

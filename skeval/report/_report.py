@@ -1,6 +1,6 @@
-"""Reports of all kinds, their results in the order of the page, and how to repeat the run.
+"""Reports of all kinds, their results in the order of the page, and the code to repeat the run.
 
-A kind of report is a dataclass with its results as fields, and functions that write its sections.
+A kind of report is a dataclass whose fields are results, with functions that write its sections.
 `Report` turns them into text, a page, JSON and data frames.
 """
 
@@ -46,11 +46,11 @@ from skeval.utils._text import DataFrame
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Report(Mapping[str, Any]):
-    """Report of an estimator, of predictions, of several systems, or of a clusterer.
+    """Report of an estimator, of predictions, of several models, or of a clusterer.
 
     It is made by `evaluate`, `evaluate_predictions` and `evaluate_clusterer`. The attributes below
-    `date` depend on the kind of the report. As a mapping, a report contains its `estimates`, a
-    comparison its reports by name.
+    `date` depend on the kind of the report. As a mapping, a report contains its `estimates`, and a
+    comparison contains its reports by name.
 
     Attributes
     ----------
@@ -70,84 +70,86 @@ class Report(Mapping[str, Any]):
     date : str
         Date of the report.
     answer : Estimate, Comparison or NClustersChoice
-        The main estimate, which is the number to report, for several systems their comparison,
-        for a clusterer the choice of the number of clusters.
+        The main estimate, which is the number to report. For several models, it is their
+        comparison. For a clusterer, it is the choice of the number of clusters.
     estimates : dict of Estimate
         For an estimator, other estimates of its error, from the most optimistic to the most
-        conservative. For predictions, the main metric of all samples and of each subgroup. For
-        several systems, the main estimate of each. For a clusterer, the choice by each rule.
+        conservative. For predictions, the main metric for all samples and for each subgroup. For
+        several models, the main estimate of each model. For a clusterer, the choice by each rule.
     metrics : dict of Estimate
-        Metrics of the predictions, for all samples and for each class or output, and those in
-        `scoring`, for several systems a dict for each. For a clusterer, the `ClusteringComparison`
-        of its internal indices.
+        Metrics of the predictions, for all samples and for each class or output, and the metrics
+        in `scoring`. For several models, a dict with the metrics of each. For a clusterer, the
+        `ClusteringComparison` of its internal indices.
     confusion : ConfusionRates or None
         Confusion matrix with intervals of its rates.
     hard_samples : HardSamples
-        Samples with the worst predictions, for an estimator out of fold. None for several outputs.
+        Samples with the worst predictions (out of fold for an estimator). None for several
+        outputs.
     subgroups : dict of Estimate, or None
         Main estimate, or metric of a rare class, in each subgroup of `by`. Its attribute
-        `less_the_rest` has the differences from all other samples.
+        `less_the_rest` contains the differences from all other samples.
     baseline : Baseline or None
-        Best constant prediction, with the difference from it on the same samples, or None for
+        Best constant prediction, with its difference from the model on the same samples. None for
         scores and custom losses.
     rare_class : RareClass or None
         Rarest class, if it is rare, with the metric that is used instead of the error.
     never_predicted : tuple of str
         Classes or labels that are never predicted.
     out_of_fold : Predictions
-        The evaluated predictions; see `predictions`.
+        The evaluated predictions. See `predictions`.
     splits : dict of str to ndarray of shape (n_fits,)
-        Of an estimator: every metric of each test set, by repeat and fold, and the times of its
+        For an estimator, every metric of each test set, by repeat and fold, and the times of its
         fit and of its scores in seconds.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples, n_groups, n_features : int or None
-        Size of the data, or None without groups, and if samples are not rows of a table.
+        Size of the data. None for groups if there are none, and for features if samples are not
+        rows of a table.
     class_sizes : dict or None
-        Number of samples of each class or label, or None for numbers.
+        Number of samples of each class or label, or None for regression.
     estimator, estimator_name, clusterer : str
-        The estimator or clusterer, as source text; the classes of its steps.
+        Source text of the estimator, classes of its steps, and source text of the clusterer.
     feature_names : tuple of str or None
         Names of the features, if known.
     tuning : TuningOptimism or None
-        For an estimator, optimism of the best scores of its hyperparameter searches, and the
+        For an estimator, the optimism of the best scores of its hyperparameter searches, and the
         selected settings.
     permutation : PermutationTest or None
-        For an estimator, permutation test of the whole procedure.
+        For an estimator, the permutation test of the whole procedure.
     perturbation : tuple of PerturbationEstimate or None
-        For a linear two-class `SVC`, the intervals by the cross-validation statistic and by the
-        resubstitution statistic.
+        For a linear two-class `SVC`, the intervals with the cross-validation statistic and with
+        the resubstitution statistic.
     selection_bias, selection_stability, candidate_names : SelectionBias, SelectionStability, tuple
-        For a pipeline that selects features, the bias of selecting them on all samples, the
-        agreement of the features selected in the folds, and the names of the candidates.
+        For a pipeline that selects features, the bias of selection on all samples, the agreement
+        between the features selected in the folds, and the names of the candidates.
     importance : dict of Estimate, or None
-        For an estimator, permutation importance of each feature, if requested.
+        For an estimator, the permutation importance of each feature, if requested.
     omitted : dict of str to str
         For an estimator, parts that were not run, with the reason.
     kind, positive, threshold : str, object, float or None
-        For predictions, "labels", "probabilities", "scores" or "numbers", the class to which
-        probabilities or scores of two classes refer, value from which a sample is predicted as
-        positive.
+        For predictions, the kind ("labels", "probabilities", "scores" or "numbers"), the class to
+        which probabilities or scores of two classes refer, and the value from which a sample is
+        predicted as positive.
     calibration, at_threshold : dict of Estimate, or None
         For predictions, results of `calibration_measures` and `threshold_measures`.
     reports, comparison : dict of Report, Comparison or None
-        For several systems, a report for each, and all pairs on the same test sets or samples.
-        `comparison` is None if fits failed or there is a single test set.
+        For several models, a report for each, and the comparison of all pairs on the same test
+        sets or samples. `comparison` is None if fits failed or there is a single test set.
     deciding : str
-        Of several systems: the metric that is compared, the first one in `scoring` or that of a
-        rare class; "" for the main estimate.
+        For several models, the metric that is compared. It is the first one in `scoring`, the
+        metric of a rare class, or "" for the main estimate.
     measures : tuple of dict
-        For several systems with scores of two classes, the difference of each pair by each further
+        For several models with scores of two classes, the difference of each pair in each further
         measure, with its interval and P-value.
     n_clusters, choice, choices : int, NClustersChoice, dict
-        For a clusterer, the chosen number of clusters, 1 if there is no evidence of more, its
+        For a clusterer, the chosen number of clusters (1 if there is no evidence of more), its
         tests, and the choices by all rules.
     stability : NClustersChoice
-        For a clusterer, agreement of halves for each number of clusters.
+        For a clusterer, the agreement between halves for each number of clusters.
     external : tuple of dict of str to float, or None
-        For a clusterer, agreement of each clustering with known classes.
+        For a clusterer, the agreement of each clustering with known classes.
     partitions : dict of int to ndarray of shape (n_samples,)
-        For a clusterer, labels of all samples by number of clusters.
+        For a clusterer, the labels of all samples, with the number of clusters as key.
     shown : ShownClusters or None
         For a clusterer, the clustering that a page draws.
     """
@@ -180,7 +182,7 @@ class Report(Mapping[str, Any]):
         return self.estimates
 
     def __getitem__(self, name: str) -> Any:
-        """Return the estimate or metric, or of several systems the report, with this name."""
+        """Return the estimate or metric with this name, or the report of a model."""
         metrics = getattr(self, "metrics", None)
         entries = {**(metrics if isinstance(metrics, Mapping) else {}), **self._entries}
         if name not in entries:
@@ -188,7 +190,7 @@ class Report(Mapping[str, Any]):
         return entries[name]
 
     def __contains__(self, name: object) -> bool:
-        """Return whether it is one of the entries, which `__getitem__` adds the metrics to."""
+        """Return whether it is one of the entries. `__getitem__` also accepts metrics."""
         return name in self._entries
 
     def __iter__(self) -> Iterator[str]:
@@ -210,12 +212,12 @@ class Report(Mapping[str, Any]):
 
     @property
     def predictions(self) -> DataFrame:
-        """Return one row for each prediction as a data frame, which requires pandas.
+        """Return a data frame with one row for each prediction. Requires pandas.
 
-        Columns are sample (row of X), repeat, fold, truth, prediction. Classifiers with scores add
-        "score_<class>" (decision value, or probability) of the positive of two classes, or of each
-        of more classes. Several systems have their name in the column "name". A clusterer has a
-        column of labels for each number of clusters.
+        The columns are sample (row of X), repeat, fold, truth and prediction. Classifiers with
+        scores add "score_<class>" (decision value or probability) for the positive one of two
+        classes, or for each of more classes. For several models, the column "name" has their
+        names. For a clusterer, there is a column of labels for each number of clusters.
         """
         raise NotImplementedError
 
@@ -248,14 +250,14 @@ class Report(Mapping[str, Any]):
         return [before, *([noted] if notes else []), *sections]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimates with their intervals, which requires matplotlib.
+        """Draw the estimates with their intervals. Requires matplotlib.
 
-        A clusterer is drawn by the stability of each number of clusters.
+        For a clusterer, the stability of each number of clusters is drawn.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Axes to draw on. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------
@@ -275,9 +277,9 @@ class Report(Mapping[str, Any]):
         Parameters
         ----------
         full : bool, default=False
-            Whether all rows of the tables of the page are included.
+            Whether to include all rows of the tables of the page.
         width : int, default=None
-            Maximum length of a line, at least 20; None means that lines are not divided.
+            Maximum length of a line, at least 20. None means that lines are not divided.
 
         Returns
         -------
@@ -310,20 +312,20 @@ class Report(Mapping[str, Any]):
         return results | {self.MAIN_TABLE[0]: self._list_rows()}
 
     def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return a part of the report as a data frame, which requires pandas.
+        """Return a part of the report as a data frame. Requires pandas.
 
         Parameters
         ----------
         part : str, default=None
             "predictions", "splits" of an estimator, or a name in `to_dict` of rows or a result,
-            such as "metrics", "confusion", "hard_samples" or "subgroups". None selects the main
-            table: the estimates of an estimator, the metrics of predictions, the outputs, the
-            systems, or the numbers of clusters.
+            such as "metrics", "confusion", "hard_samples" or "subgroups". None means the main
+            table. Depending on the report, it has the estimates of an estimator, the metrics of
+            predictions, the outputs, the models, or the numbers of clusters.
 
         Returns
         -------
         pandas.DataFrame
-            One row per estimate, sample, class or other item.
+            One row for each estimate, sample, class or other item.
         """
         if part == "predictions":
             return self.predictions
@@ -347,15 +349,15 @@ class Report(Mapping[str, Any]):
         return frame.set_index(row_name) if part == main and len(frame) > 0 else frame
 
     def to_latex(self, part: str | None = None, **options: Any) -> str:
-        """Return names, estimates and intervals as a LaTeX table, which requires pandas and jinja2.
+        """Return names, estimates and intervals as a LaTeX table. Requires pandas and jinja2.
 
         Parameters
         ----------
         part : str, default=None
-            As in `to_frame`.
+            Part of the report, as in `to_frame`.
         **options : dict
-            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`.
-            `columns` selects columns of `to_frame` instead.
+            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`. `columns`
+            instead selects columns of `to_frame`.
 
         Returns
         -------
@@ -366,7 +368,7 @@ class Report(Mapping[str, Any]):
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references.
 
-        Each sentence describes a step of this evaluation. For several systems a second paragraph
+        Each sentence describes a step of this evaluation. For several models, a second paragraph
         describes the comparison.
 
         Returns
@@ -387,8 +389,8 @@ class Report(Mapping[str, Any]):
         """Return `to_dict` as JSON, and write it to a file if a path is passed.
 
         JSON does not support infinity and nan. Infinity, such as Dunn's index of clusters of equal
-        points, is written as the string "Infinity" or "-Infinity", which `float` reads. A nan is
-        written as null.
+        points, is written as the string "Infinity" or "-Infinity", which `float` can read. A nan
+        is written as null.
 
         Parameters
         ----------
@@ -419,7 +421,7 @@ class Report(Mapping[str, Any]):
         title : str, default=None
             Heading, for example the name of the data.
         notes : sequence of str, default=()
-            Further notes; shown after the warnings.
+            Further notes, shown after the warnings.
 
         Returns
         -------
@@ -441,9 +443,9 @@ class Report(Mapping[str, Any]):
     ) -> str:
         """Return the report as a standalone HTML page, and write it to a file if a path is passed.
 
-        The page has the main result in one sentence, the warnings, figures and tables, and how to
-        reproduce them. It loads nothing and runs no script. Requires matplotlib, Jinja2 and
-        pandas: ``pip install matplotlib jinja2 pandas``.
+        The page has the main result in one sentence, the warnings, figures and tables, and the
+        code to reproduce them. It loads no files and runs no script. Requires matplotlib, Jinja2
+        and pandas: ``pip install matplotlib jinja2 pandas``.
 
         Parameters
         ----------
@@ -452,9 +454,9 @@ class Report(Mapping[str, Any]):
         title : str, default=None
             Heading of the page, for example the name of the data.
         command : str, default=None
-            Command line that reproduces the report, shown instead of the program in `call`.
+            Command line that reproduces the report. It is shown instead of the program in `call`.
         notes : sequence of str, default=()
-            Further notes, such as columns of a file that were left out, shown after the
+            Further notes, such as columns of a file that were omitted. They are shown after the
             warnings.
 
         Returns
@@ -535,9 +537,9 @@ NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 
 
 def recorded(function: FunctionT) -> FunctionT:
-    """Add to the report that a function returns the program, settings and versions of the call.
+    """Add the program, settings and versions of the call to the report that a function returns.
 
-    The first argument of a call with several systems contains them by name.
+    If a call evaluates several models, its first argument contains them by name.
     """
 
     names = signature(function).parameters
@@ -565,7 +567,7 @@ def recorded(function: FunctionT) -> FunctionT:
 
 
 def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
-    """Return a report with the call that repeats it. Each of several systems has a call."""
+    """Return a report with the call that repeats it. Each of several models has its own call."""
     run = describe_run(function, arguments, report.seed)
     if not hasattr(report, "reports"):
         return replace(report, **run)
@@ -583,10 +585,10 @@ def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
 
 
 def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Return the fields of a report that reproduce it, from a function and its arguments.
+    """Return the fields that reproduce a report, from a function and its arguments.
 
-    An estimator is the first argument, then come the data. Arguments that do not change the results
-    are omitted.
+    An estimator is the first argument, followed by the data. Arguments that do not change the
+    results are omitted.
     """
     needed: dict[str, str] = {}
     imports = set[str]()
@@ -680,7 +682,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def describe_kind(value: Any) -> str:
-    """Describe a value without source text, its type and, if it has one, its size."""
+    """Return a description of a value without source text, with its type and, if any, its size."""
     name = type(value).__name__
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):

@@ -1,7 +1,7 @@
-"""Sections on scored predictions, metrics, curves, confusion, subgroups, the worst samples.
+"""Sections on scored predictions: metrics, curves, confusion, subgroups, the worst samples.
 
 Each function takes a report and returns a section, or None if the report has nothing to show. The
-predictions are out of fold (of an estimator), or existing ones (of a system).
+predictions are out of fold (of an estimator), or existing ones (of a model).
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ def frame_predictions(report: ScoredReport) -> DataFrame:
 
 
 def measure_splits(report: ScoredReport) -> dict[str, np.ndarray]:
-    """Return every metric of the test set of each fit that did not fail, and the times of the fit.
+    """Return every metric of the test set of each successful fit, and the times of the fit.
 
-    Metrics that a test set does not define are nan.
+    A metric is nan if it is undefined for a test set.
     """
     predictions, target, rows = report.out_of_fold, report.out_of_fold.target, []
     positive = target.positive_code if target.n_classes == 2 else None
@@ -438,7 +438,7 @@ NOT_IN_TABLE = (
 
 
 def draw_all_residuals(report: ScoredReport) -> Figure:
-    """Return the figure of the residuals of numbers."""
+    """Return the figure of the residuals of a numeric target."""
     prediction = "mean out-of-fold prediction" if report.out_of_fold.n_fits else "prediction"
     caption = f"Residuals: true value minus {prediction} of each sample. Ideally, they show no "
     caption += "pattern."
@@ -449,7 +449,7 @@ def draw_all_residuals(report: ScoredReport) -> Figure:
 
 
 def draw_ended(display: Any, true: Any, chance: Any, *, ax: Any, **options: Any) -> None:
-    """Draw a curve of probabilities on axes that end where a rare event does."""
+    """Draw a curve of probabilities on axes that end at the largest probability of a rare event."""
     end_axes(ax, [display.from_predictions(true, chance, ax=ax, **options)])
 
 
@@ -464,7 +464,7 @@ def end_axes(ax: Any, drawn: Sequence[Any]) -> None:
 
 
 def draw_residuals(predictions: Predictions, ax: Any) -> Any:
-    """Draw the residual of samples against their mean prediction, of at most `MAX_POINTS`."""
+    """Draw the residuals of at most `MAX_POINTS` samples against their mean predictions."""
     n = len(predictions.target)
     # mean prediction of each tested sample
     counts = np.bincount(predictions.row, minlength=n)
@@ -485,8 +485,8 @@ FALSE_DISCOVERIES = 0.05
 def show_subgroups(report: ScoredReport) -> Section | None:
     """Return the section of the main estimate in each subgroup, and its difference from the rest.
 
-    Squared errors are shown by their root. The difference of mean squared errors is divided by the
-    sum of their roots, which makes it a difference of the roots.
+    Squared errors are shown as their root. The difference of mean squared errors is divided by the
+    sum of their roots, so it becomes a difference of the roots.
     """
     estimates, level = report.subgroups, write_level(report)
     if estimates is None:
@@ -593,7 +593,7 @@ class PredictionsPage(ScoredReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """One row for each prediction as a data frame, which requires pandas."""
+        """One row for each prediction as a data frame. Requires pandas."""
         return frame_predictions(self)
 
     def to_methods(self) -> str:

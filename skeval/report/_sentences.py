@@ -1,8 +1,8 @@
-"""Sentences of reports, the verdict first, then the parts.
+"""Sentences of reports. The verdict comes first, then the parts.
 
-The first sentence of a verdict is the headline, that is, the main estimate with its interval, and
-its relation to the baseline by the metric that decides, as `judge` found it, or "Do not report" if
-a check found a serious problem. No other function writes whether a system is better than chance.
+The first sentence of a verdict is the headline. It has the main estimate with its interval, and
+its relation to the baseline by the metric that `judge` uses. It is "Do not report" if a check
+found a serious problem. No other function writes whether a model is better than chance.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def count_units(cases: SamplingUnits) -> str:
 
 
 def name_metric(metric: str, *, short: bool = False) -> str:
-    """Return the display name of a metric, without its explanation if it is short."""
+    """Return the display name of a metric. If the name is short, its explanation is omitted."""
     name = REPORTED[metric].label if metric in REPORTED else metric
     return name.split(" (")[0] if short else name
 
@@ -69,7 +69,7 @@ def write_metric(name: str, estimate: Estimate) -> str:
 def write_verdict(report: ScoredReport) -> list[str]:
     """Return the sentences of the verdict of scored predictions.
 
-    After a serious problem, nothing is said about chance.
+    After a serious problem, the verdict does not compare the model with chance.
     """
     # the main estimate, and the baseline in its unit
     amount, finding, baseline = write_main(report), judge(report), report.baseline
@@ -216,7 +216,7 @@ def write_main(report: ScoredReport) -> str:
 
 
 def find_unit(report: ScoredReport) -> str:
-    """Return the loss in whose unit the main estimate is written, "zero_one" for a fraction."""
+    """Return the loss in whose unit the main estimate is written, or "zero_one" for a fraction."""
     if report.answer.name in SHARES:
         return "zero_one"
     return "squared" if report.answer.loss == "squared" and report.loss == "squared" else ""
@@ -233,9 +233,9 @@ def name_error(loss: str) -> str:
 
 
 def write_amount(value: float, loss: str, width: float = np.nan) -> str:
-    """Return a mean loss as text, a rate in percent, the root of a squared error.
+    """Return a mean loss as text, as a percentage for a rate, or the root of a squared error.
 
-    The `width` of its interval sets the number of decimals.
+    The `width` of the interval determines the number of decimals.
     """
     if loss == "squared":
         value = float(np.sqrt(value))
@@ -250,7 +250,7 @@ def write_amount(value: float, loss: str, width: float = np.nan) -> str:
 
 
 def find_width(estimate: Estimate, loss: str) -> float:
-    """Return the width of an interval, of a mean squared error in the unit of its root."""
+    """Return the width of an interval, in the unit of the root for a mean squared error."""
     low, high = estimate.interval.low, estimate.interval.high
     return float(np.sqrt(high) - np.sqrt(low)) if loss == "squared" else high - low
 
@@ -288,7 +288,7 @@ BASELINE_TITLES = {
 def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     """Compare the error with the baseline. Unless it is better, begin with a warning title.
 
-    `metric` is the name of the error, if it does not follow from the loss.
+    `metric` is the name of the error if the loss does not determine it.
     """
     relation, rates = baseline.relation, loss == "zero_one"
     value, ends = write_difference(baseline, loss)
@@ -322,9 +322,9 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
 def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
     """Return the difference from the baseline and its limits in the unit of the error.
 
-    It is positive if the system is better or worse. Differences of error rates are in percentage
-    points. Differences of mean squared errors are divided by the sum of both roots, which makes
-    them differences of the roots.
+    It is positive whether the model is better or worse. Differences of error rates are in
+    percentage points. Differences of mean squared errors are divided by the sum of both roots, so
+    they become differences of the roots.
     """
     roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
     scale = {"squared": sum(roots) or 1.0, "zero_one": 0.01}.get(loss, 1.0)
@@ -360,7 +360,7 @@ def write_single_group(label: str) -> str:
 
 
 def write_given_folds(n_units: int) -> str:
-    """Describe the sampling units if the folds are used as they are."""
+    """Describe the sampling units if the folds are used without changes."""
     return (
         "Given folds: the folds in cv= are used as they are. Samples that are always in the same "
         f"test sets count as one sampling unit ({n_units} units). The permutation test was not "
@@ -456,7 +456,7 @@ def write_tuning(bias: Estimate) -> str:
 
 
 def is_ranked(report: ScoredReport) -> bool:
-    """Whether the worst samples are those that are misranked, as a rare class requires."""
+    """Whether the worst samples are the misranked ones, as a rare class requires."""
     rare, predictions = report.rare_class, report.out_of_fold
     two = predictions.n_fits > 0 and predictions.target.n_classes == 2
     return two and rare is not None and rare.metric == "roc_auc"
@@ -497,7 +497,7 @@ MIN_IN_TIME = 400
 
 
 def describe_interval(report: ScoredReport) -> list[str]:
-    """Describe the target of the main interval, the folds, and where the interval may fail."""
+    """Describe the target of the main interval, the folds, and when the interval may fail."""
     answer, predictions = report.answer, report.out_of_fold
     in_time, n_units = predictions.cases.kind is UnitKind.TIME_BLOCK, predictions.cases.n_units
     if not np.isfinite(answer.interval.low):
@@ -649,7 +649,7 @@ def describe_permutation(
 
 
 def describe_exchange(test: Test, predictions: Predictions) -> str:
-    """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
+    """Describe the labels that a permutation test permutes, and the hypothesis that it tests."""
     n_groups = predictions.cases.n_groups
     if test.exchanged == "within groups" and n_groups is not None:
         mixed = count_mixed_groups(predictions)

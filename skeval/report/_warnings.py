@@ -1,4 +1,5 @@
-"""Warnings of a report besides those about the table, predictions, estimates, and the model."""
+"""Warnings about predictions, estimates and the model, that is, all except those about the table.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ OF_MODELS = {
 
 
 def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
-    """Return the codes of ignored checks. Raise if one is unknown, or an own check is none."""
+    """Return the codes of ignored checks. Raise an error if a code is unknown."""
     if not isinstance(own_checks, list | tuple) or not all(map(callable, own_checks)):
         raise TypeError(f"checks must be a list of functions of (X, y), got {own_checks!r}.")
     if not isinstance(ignore, str | list | tuple | set | frozenset):
@@ -77,7 +78,8 @@ def name_check(check: Any) -> str:
 def list_checks(
     found: Iterable[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
 ) -> list[CheckResult]:
-    """Return the findings besides those of the table, and the outcome of `others` without one."""
+    """Return the findings besides those of the table, and outcomes of `others` without a finding.
+    """
     by_code: dict[str, list[CheckResult]] = {}
     for result in found:
         by_code.setdefault(result.code, []).append(result)
@@ -366,7 +368,7 @@ def check_estimates(
 ) -> Iterator[Caution]:
     """Yield the warnings about the estimates of one estimator, and about the headline.
 
-    The `kind` names sampling units of several samples.
+    `kind` is the name of sampling units with several samples.
     """
     named = {estimate.method: estimate for estimate in estimates}
     if not {"cross_validation", "resubstitution"} <= named.keys():  # interrupted before these
@@ -468,9 +470,9 @@ REMEDY = (
 def check_fitted_before(runner: Runner, seed: int, allows: Callable[[int], bool]) -> list[Caution]:
     """Return a warning if the model, or a part of it, is not trained within the folds.
 
-    Each fit is started only if the clock `allows` it. Frozen parts are found by their type. A model
-    that is fixed in another way predicts the same after it is refitted on shuffled labels. Constant
-    predictions do not show this.
+    Each fit is started only if the clock `allows` it. Frozen parts are recognized by their type. A
+    model that is fixed in another way has the same predictions after it is refitted on shuffled
+    labels. Constant predictions do not reveal this.
     """
     # frozen parts, named by their type
     inputs = runner.inputs
@@ -547,9 +549,9 @@ def _ignores_labels(runner: Runner, seed: int, allows: Callable[[int], bool]) ->
 
 
 def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
-    """Return a warning if least squares have about as many features as samples.
+    """Return a warning if least squares is used with about as many features as samples.
 
-    With 10 % more samples the error of such a rule may change several fold, and the models of ten
+    With 10 % more samples the error of such a model may change several fold, and the models of ten
     folds are trained on 10 % fewer samples than the final model. Features are counted after the
     earlier steps of a pipeline.
     """

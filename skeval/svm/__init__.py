@@ -1,4 +1,4 @@
-"""Support vector machines with an honest error."""
+"""Support vector machines with an honest estimate of the error."""
 
 from skeval.svm._perturbation_svc import PerturbationResamplingSVC
 

@@ -1,4 +1,4 @@
-"""A support vector classifier with a confidence interval of its error."""
+"""A support vector classifier with a confidence interval for its error."""
 
 from __future__ import annotations
 
@@ -62,23 +62,23 @@ def attribute_of_svc(name: str, doc: str) -> Any:
 
 
 class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    r"""Support vector classifier with a confidence interval of its error.
+    r"""Support vector classifier with a confidence interval for its error.
 
-    `fit` fits `sklearn.svm.SVC`. When `cv_error_`, `confidence_interval_` or another result of the
-    resampling is first read, the procedure is cross-validated, and its fits are repeated with
-    random sample weights. The errors of these fits give a confidence interval around the
-    cross-validated error, defined in `skeval.model_selection.perturbation_interval`. This first
-    reading takes the time of `n_resamples` cross-validations, less with a solver. A warning says so
-    if it is more than a minute. A cross-validation or grid search that does not read an interval is
-    as fast as with `SVC`.
+    `fit` fits `sklearn.svm.SVC`. The resampling runs when `cv_error_`, `confidence_interval_` or
+    another of its results is first read. The procedure is then cross-validated, and its fits are
+    repeated with random sample weights. The errors of these fits give a confidence interval for
+    the cross-validated error, which `skeval.model_selection.perturbation_interval` defines. The
+    first reading takes the time of `n_resamples` cross-validations, or less with a solver. If it
+    takes more than a minute, a warning says so. A cross-validation or grid search that does not
+    read an interval is as fast as with `SVC`.
 
     .. warning::
-        The resampling does not repeat the steps in front of this estimator. In
-        ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
-        labels of all samples, so `cv_error_` and the interval are far too low, with an error of 0
-        on pure noise with 50 samples and 2,000 features. Put the steps inside,
-        as in ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
-        Functions and scorers of skeval warn of such a pipeline.
+        The resampling does not repeat the steps before this estimator. In
+        ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection uses the
+        labels of all samples, so `cv_error_` and the interval are far too low. On pure noise with
+        50 samples and 2,000 features, the error is 0. Put the steps inside, as in
+        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``. Functions
+        and scorers of skeval warn about such a pipeline.
 
     Parameters
     ----------
@@ -99,30 +99,30 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     cache_size : float, default=200
         Size of the kernel cache, in MB.
     class_weight : dict or "balanced", default=None
-        Factors of `C` by class. They multiply the random weights.
+        Factors of `C` for each class. They multiply the random weights.
     max_iter : int, default=-1
-        Maximum number of iterations, -1 for no limit. Without a limit, libsvm may not stop if
-        features are far from zero (such as 1e8 + x). Standardize them.
+        Maximum number of iterations, or -1 for no limit. Without a limit, libsvm may not stop if
+        features are far from zero (such as 1e8 + x). Standardize such features.
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
         Shape of `decision_function` with more than two classes.
     break_ties : bool, default=False
         Whether `predict` breaks ties of more than two classes by the decision values, as in `SVC`.
     estimator : SVC or Pipeline that ends in one, default=None
         The procedure. All its steps, including selection and scaling, are fitted in every fold and
-        for every perturbation. None means an `SVC` with the parameters above. With a procedure, the
-        parameters above must have their default values.
+        for every perturbation. None means an `SVC` with the parameters above. If a procedure is
+        passed, the parameters above must have their default values.
     n_resamples : int, default=1000
         Number of perturbations. 0 skips the estimation of the error.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
         The perturbed error. "resubstitution" is the published method. It requires many samples and
-        few features, and takes a tenth of the fits.
+        few features, and needs a tenth of the fits.
     interval : {"wilson", "normal", "pivotal", "symmetric", "quantile"}, default=None
         Form of the interval. None means "wilson".
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
-        by class, and groups are kept together. A number is reduced to the size of the smallest
+        by class, and groups are kept together. An integer is reduced to the size of the smallest
         class, with a warning.
     random_state : int, RandomState or None, default=None
         Seed of the random draws. An int gives the same result in each call.
@@ -141,17 +141,17 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     svc_ : SVC
         The last step of `estimator_`.
     classes_ : ndarray of shape (n_classes,)
-        The labels.
+        The class labels.
     cv_error_ : float
-        Cross-validated error. It repeats `estimator`, but no step in front of this estimator.
+        Cross-validated error. It repeats `estimator`, but no step before this estimator.
     resubstitution_error_ : float
         Error on the training samples.
     statistics_ : ndarray of shape (n_resamples,)
         The perturbed statistics `W*`.
     confidence_interval_ : ConfidenceInterval
-        The interval around `cv_error_`.
+        The interval for `cv_error_`.
     perturbation_ : Estimate or None
-        The complete result, or None for ``n_resamples=0``.
+        The complete result, or None with ``n_resamples=0``.
     n_features_in_ : int
         Number of features seen during fit.
     support_ : ndarray of shape (n_support_vectors,)
@@ -159,21 +159,21 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     See Also
     --------
-    skeval.model_selection.perturbation_interval : The same for any estimator.
-    skeval.model_selection.make_interval_scorer : The interval as a scorer.
+    skeval.model_selection.perturbation_interval : Computes the interval for any estimator.
+    skeval.model_selection.make_interval_scorer : Makes a scorer from the interval.
 
     Notes
     -----
     The other attributes of `SVC`, such as `support_vectors_`, `dual_coef_` and `coef_`, are read
     from `svc_`.
 
-    `fit` keeps a copy of the samples until the error is read, and fixes the seed of the resampling,
-    so that the interval is always the same. A model that is pickled before its error is read
-    contains the samples. Until then ``dir`` does not list the results of the resampling, so that
-    a display of the model in a notebook does not compute them.
+    `fit` keeps a copy of the samples until the error is read, and fixes the seed of the
+    resampling, so that the interval is always the same. A model that is pickled before its error
+    is read contains the samples. Until then, ``dir`` does not list the results of the resampling,
+    so that a display of the model in a notebook does not compute them.
 
     With metadata routing enabled, the steps of `estimator` receive what they request, as in a
-    pipeline. The error and the folds use `sample_weight` and `groups` by default.
+    pipeline. By default, the error and the folds use `sample_weight` and `groups`.
 
     References
     ----------
@@ -258,12 +258,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. They multiply the random weights, and every step that accepts weights
-            receives them. If a step accepts none, whole-number weights, such as the counts of a
+            receives them. If a step accepts no weights, integer weights, such as the counts of a
             bootstrap sample, repeat the rows, unless their mean exceeds 10. The resampling then
-            fits this step without weights. Samples of weight 0 are left out.
+            fits this step without weights. Samples of weight 0 are omitted.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
-            groups, such as a search, receive them.
+            groups, such as a search, receive the groups.
         **params : dict
             Other arguments that steps of `estimator` request. They require metadata routing.
 
@@ -363,9 +363,10 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         return SVC(**{name: getattr(self, name) for name in shared}, random_state=0)
 
     def __getattr__(self, name: str) -> Any:
-        """Run the resampling when one of its results is first read, and keep them all.
+        """Run the resampling when one of its results is first read, and keep all results.
 
-        Displays of scikit-learn read all attributes that ``dir`` lists, so they run nothing.
+        Displays of scikit-learn read all attributes that ``dir`` lists, so these attributes run
+        nothing.
         """
         if name not in OF_RESAMPLING:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

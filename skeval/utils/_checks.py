@@ -1033,7 +1033,7 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
     """Convert a `random_state` to the root seed of a call.
 
     An int is the entropy itself. A generator is advanced once, so that two calls with the same
-    generator differ. None is NumPy's global generator, which `numpy.random.seed` seeds.
+    generator differ. None means NumPy's global generator, which `numpy.random.seed` seeds.
     """
     if random_state is None:
         random_state = check_random_state(None)

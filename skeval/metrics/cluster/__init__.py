@@ -1,4 +1,4 @@
-"""Indices of clusterings, external, internal, and of segmentation masks."""
+"""Indices of clusterings (external and internal) and of segmentation masks."""
 
 from sklearn.metrics import (
     adjusted_mutual_info_score,

@@ -1,9 +1,9 @@
 """Tiled pass over the upper triangle of a distance matrix with rows sorted by cluster.
 
-Pairwise indices are reductions of this matrix by clusters, that is, sums, largest and smallest
-entries. A strip of rows is the unit of work. Strips are gathered in order, so results do not depend
-on the number of threads. `pass_over_rows` uses some rows of each cluster instead of all. Nearest
-neighbors, computed during the pass or by a tree, follow at the end. Equations:
+Pairwise indices are reductions of this matrix by cluster, that is, sums, largest and smallest
+entries. The unit of work is a strip of rows. Strips are gathered in order, so results do not
+depend on the number of threads. `pass_over_rows` uses a sample of the rows of each cluster. The
+module ends with nearest neighbors, which the pass or a tree computes. The equations are in
 doc/derivations/distance_pass.rst.
 """
 
@@ -181,9 +181,9 @@ def distance_pass(
     """Reduce the distance matrix of `n` sorted rows by clusters.
 
     Sums and extremes that are not requested keep their initial values. Without `by_pair`, only the
-    nearest pair over all pairs of clusters is computed, a (1, 1) table. Pass an empty `nearest` to
-    compute the neighbors of all rows. Tiles on the diagonal come first, so that each row has
-    neighbors in its own cluster as bounds before other clusters are searched.
+    nearest pair over all pairs of clusters is computed, as a (1, 1) table. Pass an empty `nearest`
+    to compute the neighbors of all rows. Tiles on the diagonal come first, because the neighbors
+    of a row in its own cluster bound the search in other clusters.
     """
     K = len(starts)
     # reductions of no pairs
@@ -376,7 +376,7 @@ def pass_over_rows(
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbors.
 
-    The weight of a row is a sum over those of its L nearest neighbors in other clusters.
+    The weight of a row is the sum of the weights of its L nearest neighbors in other clusters.
     """
     tiles, zero = samples.tiles, samples.zero
     starts, cluster = samples.partition.starts, samples.partition.cluster
@@ -526,7 +526,7 @@ def count_up(row: np.ndarray, copies: np.ndarray) -> np.ndarray:
 def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L: int) -> np.ndarray:
     """Return the (m,) weights of m neighbors, shared among ties (eq. 2).
 
-    The neighbors are sorted by row and then by distance. Each stands for `copies` equal ones.
+    The neighbors are sorted by row and then by distance. Each represents `copies` equal neighbors.
     """
     if not len(row):
         return np.empty(0)
@@ -545,7 +545,7 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
 def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
     """Return the connectivity without computing all pairs, or None if a tree does not prune.
 
-    A search must be cheaper than a row of the pass.
+    A tree search must be cheaper than computing a row of the distance matrix.
     """
     if not samples.is_dense_euclidean:
         return None
@@ -579,7 +579,7 @@ def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
 
 
 def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | float) -> float:
-    """Return how many points lie, on average, in the leaves that a ball around a query meets.
+    """Return the mean number of points in the leaves that a ball around a query intersects.
 
     Each entry of the stack is a node, the (m,) queries whose balls reach its cell, and their (m, p)
     offsets from that cell.
@@ -618,9 +618,9 @@ def nearest_between(
 ) -> float | None:
     """Return the smallest distance between rows of different clusters, or inf for one cluster.
 
-    Each binary digit of the (n,) cluster numbers divides the points into two sides. The nearest
-    pair between sides over all digits is the nearest pair (eq. 2). The result is None if a search
-    visits more points than the budget, on average over a sample (eq. 10).
+    Each binary digit of the (n,) cluster numbers splits the points into two sides. The nearest
+    pair between two sides, over all digits, is the nearest pair (eq. 2). The result is None if an
+    average search, over a sample, visits more points than the budget (eq. 10).
     """
     best, n_digits = np.inf, int(cluster.max()).bit_length()
     for digit in range(n_digits):  # eq. 2

@@ -1,7 +1,7 @@
 """Samples sorted by cluster, tiles of their distance matrix, and distances to centroids.
 
 Any metric is supported. Euclidean tiles are matrix products, with a relative accuracy of about
-1e-12 even between near-duplicates. Equations: doc/derivations/distance_pass.rst.
+1e-12 even between near-duplicates. The equations are in doc/derivations/distance_pass.rst.
 """
 
 from __future__ import annotations
@@ -126,7 +126,8 @@ class Samples:
 
     @property
     def zero(self) -> float:
-        """Distance that may be a rounding error of 0. Most metrics are exact at 0."""
+        """Distance below which a value may be a rounding error of 0. Most metrics are exact at 0.
+        """
         return ROUNDED_ZERO.get(self.metric, 0.0) if isinstance(self.metric, str) else 0.0
 
 
@@ -250,7 +251,8 @@ class Tile:
 
 
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
-    """Return a function that computes blocks of distances, with scales from `points` if needed."""
+    """Return a function that computes blocks of distances, with scales from `points` if needed.
+    """
     if isinstance(metric, NamedMetric):
         return metric
     if metric in EUCLIDEAN:
@@ -283,7 +285,7 @@ def _enlarge(points: np.ndarray) -> np.ndarray:
 
 
 def check_distances(block: np.ndarray, metric: str | Callable) -> np.ndarray:
-    """Return a block of distances. Raise unless all are finite and not negative."""
+    """Return a block of distances. Raise an error unless all are finite and nonnegative."""
     if isinstance(metric, str):
         np.maximum(block, 0.0, out=block)  # rounding; nan stays
     wrong = block[~((block >= 0) & (block < np.inf))]
@@ -336,8 +338,8 @@ def point_tiles(
 def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     """Return the tiles of the Euclidean distance matrix of points sorted by cluster.
 
-    The strips of a cluster are centered at the same point, so they share one copy of the operands
-    of all columns. The center is a median, which is robust against outliers.
+    All strips of a cluster are centered at the same point, so they share one copy of the operands
+    of all columns. The center is a median, because it is robust against outliers.
     """
     stops, by_feature = np.append(starts[1:], len(points)), np.ascontiguousarray(points.T)  # (p, n)
 

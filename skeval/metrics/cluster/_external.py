@@ -1,7 +1,8 @@
-"""External indices, agreement of a partition with another partition or known classes.
+"""External indices, the agreement of a partition with another partition or with classes.
 
-The contingency table of two partitions, and the pair counts in it, come first. The public indices
-follow, then the Rand index of segmentation masks for arrays of any library and device.
+The module begins with the contingency table of two partitions and its pair counts. The public
+indices follow. The Rand index of segmentation masks, for arrays of any library and device, comes
+last.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SUM_TOLERANCE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class Contingency:
-    """Non-zero cells and margins of a contingency table.
+    """Nonzero cells and margins of a contingency table.
 
     Attributes
     ----------
@@ -49,13 +50,13 @@ class Contingency:
     cells : ndarray of shape (n_cells,)
         Number, or total weight, of the samples in each cell.
     within : float or None
-        Weighted number of pairs of samples in the same cell, in units of ``4**exponent``, or None
-        without weights, because the cells then determine it exactly.
+        Weighted number of pairs of samples in the same cluster, in units of ``4**exponent``. It is
+        None without weights, because the cells then determine it exactly.
     row_sums, column_sums : ndarray
         Sizes of the classes and of the clusters.
     exponent : int, default=0
         Weights are stored in units of ``2**exponent``, so that their products neither overflow nor
-        vanish.
+        underflow.
     """
 
     rows: np.ndarray
@@ -75,8 +76,8 @@ class Contingency:
 class PairCounts(NamedTuple):
     """Numbers of pairs that are together or apart in two partitions.
 
-    Pairs are together in both (`both`, SS), in `labels_true` only (`true_only`, SD, the false
-    negatives), in `labels_pred` only (`pred_only`, DS, the false positives), or apart in both
+    Pairs are together in both partitions (`both`, SS), in `labels_true` only (`true_only`, SD, the
+    false negatives), in `labels_pred` only (`pred_only`, DS, the false positives), or in neither
     (`neither`, DD). Numbers are floats only if samples have weights.
     """
 
@@ -97,7 +98,7 @@ class PairCounts(NamedTuple):
 
 
 def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes ``0 .. n_codes - 1`` of the labels. Codes may go unused.
+    """Return codes ``0 .. n_codes - 1`` of the labels. Some codes may be unused.
 
     Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
     """
@@ -152,7 +153,7 @@ def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
 def count_pairs(table: Contingency) -> PairCounts:
     """Return the pair counts of a table, exact Python integers for unweighted samples.
 
-    Pairs of weighted samples are in units of ``4**table.exponent``, which cancel in ratios.
+    Counts of weighted pairs are in units of ``4**table.exponent``, which cancel in ratios.
 
     The pair of samples i and j has the weight ``w_i w_j``. A sample with ``w_i > 1`` represents
     repeated samples, and adds ``w_i (w_i - 1)/2`` pairs that are together in both.
@@ -175,8 +176,9 @@ def count_pairs(table: Contingency) -> PairCounts:
 def pair_products(values: np.ndarray, groups: np.ndarray, n_groups: int) -> float:
     """Return the sum of ``v_i v_j`` over the pairs of each group.
 
-    It is computed as ``m S + (S^2 - sum v^2) / 2``, where m is the largest value of a group and S
-    and ``sum v^2`` are over the others. This is accurate even if m is much larger than the others.
+    With m the largest value of a group, S the sum of the others and ``sum v^2`` their sum of
+    squares, the result is ``m S + (S^2 - sum v^2) / 2``. It is accurate even if m is much larger
+    than the others.
     """
     # m of each group, and all values but one that is equal to it
     largest = np.zeros(n_groups)
@@ -225,7 +227,8 @@ def pair_jaccard(pairs: PairCounts) -> float:
 
 
 def fowlkes_mallows(pairs: PairCounts) -> float:
-    """Return ``SS / sqrt((SS + SD)(SS + DS))``. No pair in common is 0, as in scikit-learn."""
+    """Return ``SS / sqrt((SS + SD)(SS + DS))``, or 0 without a pair in common, as in scikit-learn.
+    """
     if pairs.identical:
         return 1.0
     if pairs.both == 0:  # recall or precision is 0, so is their geometric mean
@@ -292,11 +295,12 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
 def purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the purity, that is, the fraction of samples in the majority class of their cluster.
+    """Return the purity, the fraction of samples in the majority class of their cluster.
 
-    ``(1/n) sum_k max_t n_kt`` with ``n_kt`` the samples of cluster k in class t. It lies in
-    (0, 1]. Larger is better, and 1 means that every cluster contains a single class. Singleton
-    clusters always achieve this, so only compare clusterings with equal numbers of clusters.
+    The purity is ``(1/n) sum_k max_t n_kt``, where ``n_kt`` is the number of samples of class t in
+    cluster k. It lies in (0, 1]. Larger is better, and 1 means that every cluster contains a
+    single class. Singleton clusters always achieve 1, so compare only clusterings with equal
+    numbers of clusters.
 
     Some texts call the purity clustering accuracy. Others use this name for the accuracy after the
     best one-to-one matching of clusters and classes, which is at most the purity.
@@ -311,7 +315,7 @@ def purity_score(
     Returns
     -------
     float
-        The purity, a fraction.
+        The purity.
 
     Raises
     ------
@@ -321,7 +325,7 @@ def purity_score(
 
     See Also
     --------
-    inverse_purity_score : Exchanges classes and clusters.
+    inverse_purity_score : The same index with classes and clusters swapped.
 
     References
     ----------
@@ -343,10 +347,11 @@ def purity_score(
 def inverse_purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the inverse purity, the fraction of samples in the main cluster of their class.
+    """Return the inverse purity, the fraction of samples in the main cluster of their class.
 
-    ``(1/n) sum_t max_k n_kt``. It lies in (0, 1]. Larger is better, and 1 means that no class is
-    split, which a single cluster always achieves.
+    The inverse purity is ``(1/n) sum_t max_k n_kt``, where ``n_kt`` is the number of samples of
+    class t in cluster k. It lies in (0, 1]. Larger is better, and 1 means that no class is split.
+    A single cluster always achieves 1.
 
     Parameters
     ----------
@@ -358,7 +363,7 @@ def inverse_purity_score(
     Returns
     -------
     float
-        The inverse purity, a fraction.
+        The inverse purity.
 
     Raises
     ------
@@ -368,7 +373,7 @@ def inverse_purity_score(
 
     See Also
     --------
-    purity_score : Exchanges classes and clusters.
+    purity_score : The same index with classes and clusters swapped.
 
     References
     ----------
@@ -407,25 +412,26 @@ def class_f_measure(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the average F-measure of each class in its best-matching cluster.
+    """Return the average F-measure of each class in its best-matching cluster.
 
-    ``F = sum_t |S_t|/n max_k F_b(S_t, C_k)``, where ``F_b`` combines the precision ``n_kt/|C_k|``
-    and the recall ``n_kt/|S_t|`` of cluster k as a retrieval of class t. It lies in (0, 1]. Larger
-    is better, and 1 means identical partitions. It is not symmetric.
+    The result is ``F = sum_t |S_t|/n max_k F_b(S_t, C_k)``. Here, ``F_b`` combines the precision
+    ``n_kt/|C_k|`` and the recall ``n_kt/|S_t|`` of cluster k as a retrieval of class t. The result
+    lies in (0, 1]. Larger is better, and 1 means identical partitions. The index is not symmetric.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference classes and clusters, as integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall relative to precision, in [0, inf]. 0 gives precision, inf recall.
+        Weight of recall relative to precision, in [0, inf]. 0 gives the precision and inf the
+        recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights.
 
     Returns
     -------
     float
-        The class F-measure, a fraction.
+        The class F-measure.
 
     Raises
     ------
@@ -451,10 +457,11 @@ def class_f_measure(
 def external_indices(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> Results:
-    """Compute all external indices from one pass over the labels.
+    """Return all external indices from one pass over the labels.
 
     The contingency table is built once, in time that grows linearly with the number of samples.
-    All indices are computed from it. They are defined at the functions of the same name.
+    All indices are computed from it. See the function with the name of an index for its
+    definition.
 
     Parameters
     ----------
@@ -466,9 +473,9 @@ def external_indices(
     Returns
     -------
     dict of str to float
-        All indices by name. Smaller is better for "minkowski", where 0 is best. Larger is better
-        for all others, where 1 is best. The result prints as a table, and `to_frame` has a row per
-        index.
+        The indices, with their names as keys. For "minkowski", smaller is better and 0 is best.
+        For all others, larger is better and 1 is best. The result prints as a table, and
+        `to_frame` has one row for each index.
 
     Raises
     ------
@@ -522,8 +529,8 @@ def pair_counts(
 ) -> dict[str, float]:
     """Count the pairs of samples that are together or apart in two partitions.
 
-    Each of the ``n (n - 1) / 2`` unordered pairs is together in both partitions (SS), in the
-    first only (SD), in the second only (DS), or in neither (DD).
+    Each of the ``n (n - 1) / 2`` unordered pairs is together in both partitions (SS), in the first
+    one only (SD), in the second one only (DS), or in neither (DD).
 
     Parameters
     ----------
@@ -535,25 +542,25 @@ def pair_counts(
     Returns
     -------
     dict of str to int or float
-        The counts "both" (SS), "true_only" (SD), "pred_only" (DS) and "neither" (DD), as Python
-        integers, which cannot overflow, or floats if samples have weights.
+        The counts "both" (SS), "true_only" (SD), "pred_only" (DS) and "neither" (DD). They are
+        Python integers, which cannot overflow, or floats if samples have weights.
 
     Raises
     ------
     ValueError
-        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative,
-        all are zero, or a product of two is infinite or next to 0.
+        If the labels are not 1-D, differ in length, or are fractions. If a weight is negative, all
+        are zero, or a product of two weights overflows or underflows.
 
     See Also
     --------
-    pair_confusion_matrix : Counts ordered pairs, so twice as many.
+    pair_confusion_matrix : Counts ordered pairs, which are twice as many.
 
     Notes
     -----
-    With weights, the pair of samples i and j counts ``w_i w_j``. A weight above 1 stands for
-    copies of its sample, which make ``w_i (w_i - 1) / 2`` further pairs, together in both
-    partitions. Therefore integer weights are equivalent to repeated samples, a weight of 0 omits a
-    sample, and if no weight exceeds 1, a common factor does not change ratios of counts.
+    With weights, the pair of samples i and j counts ``w_i w_j``. A weight above 1 represents
+    copies of its sample. They form ``w_i (w_i - 1) / 2`` further pairs, which are together in both
+    partitions. Therefore, integer weights are equivalent to repeated samples, and a weight of 0
+    omits a sample. If no weight exceeds 1, a common factor does not change ratios of counts.
 
     References
     ----------
@@ -614,26 +621,27 @@ def pair_precision_recall_fscore(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float, float]:
-    """Compute precision, recall and F_beta over pairs of samples in the same cluster.
+    """Return precision, recall and F_beta over pairs of samples in the same cluster.
 
-    ``P = SS/(SS + FP)``, ``R = SS/(SS + FN)`` and ``F_b = (1+b^2) P R / (b^2 P + R)``, where SS
-    counts the pairs together in both partitions, FP those together in the prediction only and FN
-    those together in the reference only. Each lies in [0, 1]. Larger is better, 1 is perfect.
+    The results are ``P = SS/(SS + FP)``, ``R = SS/(SS + FN)`` and ``F_b = (1+b^2) P R / (b^2 P +
+    R)``. Here, SS is the number of pairs together in both partitions, FP in the prediction only,
+    and FN in the reference only. Each result lies in [0, 1]. Larger is better, and 1 is perfect.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference and predicted partition, as integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall relative to precision, in [0, inf]. 0 gives precision, inf recall.
+        Weight of recall relative to precision, in [0, inf]. 0 gives the precision and inf the
+        recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
     precision, recall, fscore : float
-        Pair precision, recall and F_beta, or 1 for identical partitions, even if no two samples are
-        together.
+        Pair precision, recall and F_beta. They are 1 for identical partitions, even if no two
+        samples are together.
 
     Raises
     ------
@@ -644,8 +652,8 @@ def pair_precision_recall_fscore(
     Warns
     -----
     UndefinedMetricWarning
-        If the partitions differ and one of them has no two samples together, so its ratio is 0/0
-        and set to 0.0, as in scikit-learn.
+        If the partitions differ and no two samples are together in one of them. The ratio 0/0 is
+        set to 0.0, as in scikit-learn.
 
     References
     ----------
@@ -672,24 +680,25 @@ def pair_fbeta_score(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the F_beta score over pairs of samples in the same cluster.
+    """Return the F_beta score over pairs of samples in the same cluster.
 
-    ``F_b = (1+b^2) SS / ((1+b^2) SS + b^2 FN + FP)``, in [0, 1]. Larger is better, and 1 means
-    identical partitions.
+    The score is ``F_b = (1+b^2) SS / ((1+b^2) SS + b^2 FN + FP)``. It lies in [0, 1]. Larger is
+    better, and 1 means identical partitions. See `pair_precision_recall_fscore` for the symbols.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
         Reference and predicted partition, as integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall relative to precision, in [0, inf]. 0 gives precision, inf recall.
+        Weight of recall relative to precision, in [0, inf]. 0 gives the precision and inf the
+        recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. See the notes of `pair_counts`.
 
     Returns
     -------
     float
-        The score, a fraction.
+        The F_beta score.
 
     Raises
     ------
@@ -719,10 +728,11 @@ def pair_fbeta_score(
 def pair_jaccard_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the Jaccard index of the pairs that are together in two partitions.
+    """Return the Jaccard index of the pairs that are together in two partitions.
 
-    ``SS / (SS + SD + DS)``, in [0, 1]. Larger is better, and 1 means identical partitions.
-    It is symmetric and, unlike the Rand index, ignores pairs that are apart in both.
+    The index is ``SS / (SS + SD + DS)``, from the counts of `pair_counts`. It lies in [0, 1].
+    Larger is better, and 1 means identical partitions. It is symmetric. Unlike the Rand index, it
+    ignores pairs that are apart in both partitions.
 
     Parameters
     ----------
@@ -734,7 +744,7 @@ def pair_jaccard_score(
     Returns
     -------
     float
-        The index, a fraction.
+        The Jaccard index.
 
     Raises
     ------
@@ -761,10 +771,10 @@ def pair_jaccard_score(
 def fowlkes_mallows_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the Fowlkes-Mallows index, the geometric mean of pair precision and recall.
+    """Return the Fowlkes-Mallows index, the geometric mean of pair precision and recall.
 
-    ``SS / sqrt((SS + SD)(SS + DS))``, in [0, 1]. Larger is better, and 1 means identical
-    partitions. It is symmetric.
+    The index is ``SS / sqrt((SS + SD)(SS + DS))``, from the counts of `pair_counts`. It lies in
+    [0, 1]. Larger is better, and 1 means identical partitions. It is symmetric.
 
     Parameters
     ----------
@@ -776,7 +786,7 @@ def fowlkes_mallows_score(
     Returns
     -------
     float
-        The index, a fraction.
+        The Fowlkes-Mallows index.
 
     Raises
     ------
@@ -786,9 +796,9 @@ def fowlkes_mallows_score(
 
     Notes
     -----
-    :func:`sklearn.metrics.fowlkes_mallows_score` differs only for two identical partitions in which
-    no two samples are together. It returns 0.0, the worst value, and this function returns 1. If
-    the partitions differ and have no pair in common, both return 0.
+    :func:`sklearn.metrics.fowlkes_mallows_score` differs in only one case, two identical
+    partitions in which no two samples are together. It returns 0.0, the worst value, and this
+    function returns 1. If the partitions differ and have no pair in common, both return 0.
 
     References
     ----------
@@ -811,11 +821,12 @@ def fowlkes_mallows_score(
 def minkowski_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the Minkowski score, the relative distance of two co-association matrices.
+    """Return the Minkowski score, the relative distance of two co-association matrices.
 
-    ``||C_U - C_V||_F / ||C_U||_F = sqrt((SD + DS) / (SS + SD))`` where U is the reference and C are
-    the co-association matrices without their diagonals. It lies in [0, inf]. Smaller is better, and
-    0 means identical partitions. It is not symmetric.
+    The score is ``||C_U - C_V||_F / ||C_U||_F = sqrt((SD + DS) / (SS + SD))``. Here, U is the
+    reference, V the prediction, and C the co-association matrix without its diagonal. The counts
+    are those of `pair_counts`. The score lies in [0, inf]. Smaller is better, and 0 means
+    identical partitions. It is not symmetric.
 
     Parameters
     ----------
@@ -827,8 +838,8 @@ def minkowski_score(
     Returns
     -------
     float
-        The score, or `inf` if no two samples are together in the reference but some are in the
-        prediction.
+        The score. It is `inf` if no two samples are together in the reference but some are
+        together in the prediction.
 
     Raises
     ------
@@ -842,8 +853,8 @@ def minkowski_score(
 
     Notes
     -----
-    The diagonal is omitted because it is 1 in every co-association matrix. Including it would add n
-    to the denominator and lower the score.
+    The diagonal is omitted because it is 1 in every co-association matrix. With the diagonal, the
+    denominator would increase by n, and the score would be lower.
 
     References
     ----------
@@ -864,17 +875,18 @@ def minkowski_score(
 def coassociation_matrix(
     labels: ArrayLike, *, sparse_output: bool = True
 ) -> csr_array | np.ndarray:
-    """Compute the co-association matrix of a partition.
+    """Return the co-association matrix of a partition.
 
-    ``C[i, j] = 1[u_i = u_j]`` is symmetric with 1 on the diagonal. The mean matrix of several
-    clusterings shows how often two samples are in the same cluster.
+    The matrix ``C[i, j] = 1[u_i = u_j]`` is symmetric with 1 on the diagonal. The mean matrix of
+    several clusterings contains the fraction of them in which two samples are in the same cluster.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples,)
         Partition, as integers, strings or other hashable labels.
     sparse_output : bool, default=True
-        Return a sparse array, whose size is the sum of the squared cluster sizes, or a dense one.
+        Whether to return a sparse array instead of a dense one. The size of the sparse array is
+        the sum of the squared cluster sizes.
 
     Returns
     -------
@@ -918,27 +930,28 @@ def coassociation_matrix(
 
 
 def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
-    """Compute the Rand index of two segmentations, passed as stacks of masks.
+    """Return the Rand index of two segmentations, passed as stacks of masks.
 
     With ``T[s, r] = sum_pixels true_s pred_r``, its margins a and b and its total N, ``RI = 1 -
-    [(sum a_s^2 + sum b_r^2)/2 - sum T^2] / [N (N - 1)/2]``. This is the share of pairs of pixels
-    that both segmentations put together or both put apart. For hard masks it lies in [0, 1] and
-    equals the Rand index of the label images. Larger is better, 1 means identical.
+    [(sum a_s^2 + sum b_r^2)/2 - sum T^2] / [N (N - 1)/2]``. This is the fraction of pairs of
+    pixels that are together in both segmentations or apart in both. For hard masks it lies in [0,
+    1] and equals the Rand index of the label images. Larger is better, and 1 means identical
+    segmentations.
 
     Parameters
     ----------
     masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
-        The reference, one mask per segment, hard (bool, or all values 0 and 1) or soft (values
-        in [0, 1] that sum to at most 1 at each pixel). Pixels that no mask covers form an
-        additional segment, the background, ``clip(1 - sum of the masks, 0, 1)``. Any Array API
-        library, such as NumPy, PyTorch, CuPy, JAX...
+        The reference, with one mask for each segment. Masks are hard (bool, or all values 0 and 1)
+        or soft (values in [0, 1] that sum to at most 1 at each pixel). Pixels that no mask covers
+        form an additional segment, the background, ``clip(1 - sum of the masks, 0, 1)``. Arrays of
+        any Array API library are supported, such as NumPy, PyTorch, CuPy and JAX.
     masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
         The prediction, with the same image shape, library and device. The number of masks may
         differ.
     per_image : bool, default=False
-        If True, the first axis counts images, and the result is the mean index over images. Each
-        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`.
-        `metric_interval` sets it, because its samples are images.
+        Whether the first axis counts images. The result is then the mean index over images. Each
+        image is one mask of shape (height, width), or a stack of masks. Set it in `make_scorer`.
+        It is always True in `metric_interval`, because the samples there are images.
 
     Returns
     -------
@@ -948,8 +961,8 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
     Raises
     ------
     ValueError
-        If the images differ in shape or device, or have no pixels. If a value is outside [0, 1] or
-        nan. If hard masks overlap, or soft masks sum to more than 1 at a pixel.
+        If the images differ in shape or device, or have no pixels. If a value is nan or outside
+        [0, 1]. If hard masks overlap, or soft masks sum to more than 1 at a pixel.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
@@ -961,10 +974,11 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
 
     Notes
     -----
-    Sums over pixels are computed on the device of the masks, in float64 if the masks are float64
-    and otherwise in float32, over blocks small enough to be exact for hard masks. Blocks are added
-    in the widest float type of the device. Soft masks are interpreted as segment probabilities,
-    independent between the two segmentations, so the score of a soft mask with itself is below 1.
+    Sums over pixels are computed on the device of the masks. They use float64 if the masks are
+    float64 and float32 otherwise, over blocks that are small enough to be exact for hard masks.
+    Blocks are added in the widest float type of the device. Soft masks are interpreted as segment
+    probabilities that are independent between the two segmentations. Therefore, the index of a
+    soft mask and itself is below 1.
 
     References
     ----------
@@ -985,24 +999,24 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
 
 
 def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
-    """Compute the adjusted Rand index of two segmentations, passed as stacks of masks.
+    """Return the adjusted Rand index of two segmentations, passed as stacks of masks.
 
-    With the pair counts of the table T of `mask_rand_score`,
-    ``ARI = 2 (SS DD - SD DS) / [(SS + SD)(SD + DD) + (SS + DS)(DS + DD)]``. The maximum 1 means
-    identical segmentations. 0 is expected by chance, and negative values are worse than chance. For
-    hard masks it equals the adjusted Rand index of the label images.
+    With the pair counts of the table T of `mask_rand_score`, ``ARI = 2 (SS DD - SD DS) / [(SS +
+    SD)(SD + DD) + (SS + DS)(DS + DD)]``. The maximum 1 means identical segmentations. The expected
+    value by chance is 0, and negative values are worse than chance. For hard masks, the result
+    equals the adjusted Rand index of the label images.
 
     Parameters
     ----------
     masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
-        The reference masks, hard or soft, see `mask_rand_score`.
+        The reference masks, hard or soft. See `mask_rand_score`.
     masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
         The prediction, with the same image shape, library and device. The number of masks may
         differ.
     per_image : bool, default=False
-        If True, the first axis counts images, and the result is the mean index over images. Each
-        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`
-        and `metric_interval`, whose samples are images.
+        Whether the first axis counts images. The result is then the mean index over images. Each
+        image is one mask of shape (height, width), or a stack of masks. Set it in `make_scorer`
+        and `metric_interval`, because the samples there are images.
 
     Returns
     -------
@@ -1012,8 +1026,8 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: boo
     Raises
     ------
     ValueError
-        If the images differ in shape or device, or have no pixels. If a value is outside [0, 1] or
-        nan. If hard masks overlap, or soft masks sum to more than 1 at a pixel.
+        If the images differ in shape or device, or have no pixels. If a value is nan or outside
+        [0, 1]. If hard masks overlap, or soft masks sum to more than 1 at a pixel.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
@@ -1025,8 +1039,8 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: boo
 
     Notes
     -----
-    Unlike the foreground variant (FG-ARI) common for object discovery, the background counts as
-    a segment like any other.
+    The background counts as a segment like any other. The foreground variant (FG-ARI), which is
+    common for object discovery, omits it.
 
     References
     ----------
@@ -1139,7 +1153,7 @@ def check_is_array(masks: Any, name: str) -> Any:
 
 
 def check_values(masks: Any, name: str, xp: Any) -> None:
-    """Raise unless the masks are images of values in [0, 1], disjoint if they are hard."""
+    """Raise an error unless masks have values in [0, 1], and hard masks are disjoint."""
     if masks.ndim < 3 or 0 in masks.shape[1:]:
         raise ValueError(
             f"{name} must have shape (n_masks, height, width), with at least one pixel, "

@@ -1,12 +1,11 @@
-"""Internal indices of clusterings, the table of all indices, and all of them from one pass.
+"""Internal indices of clusterings, and the table of all indices.
 
-The module contains distances within and between clusters and to centroids, and the silhouette,
-Dunn, connectivity, compactness, Davies-Bouldin and DBCV indices. Each function measures the
-quantities that its row lists and computes the index from them.
+The module contains distances within clusters, between clusters and to centroids, and the
+silhouette, Dunn, connectivity, compactness, Davies-Bouldin and DBCV indices. Each function
+computes its index from the quantities that its row of the table lists.
 
-`internal_indices` determines the quantities of the requested indices and computes them in one pass.
-If there are too many pairs, indices that are means over rows are estimated from a stratified sample
-of rows.
+`internal_indices` computes the quantities of all requested indices in one pass. If there are too
+many pairs, indices that are means over rows are estimated from a stratified sample of rows.
 """
 
 from __future__ import annotations
@@ -90,31 +89,32 @@ def within_cluster_distances(
     noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> Table:
-    """Compute the mean and the largest distance within each cluster.
+    """Return the mean and the largest distance within each cluster.
 
-    ``avg(C) = 2/(|C|(|C|-1)) sum_(i<j in C) d(x_i, x_j)`` and the diameter
-    ``diam(C) = max_(i,j in C) d(x_i, x_j)``. Range [0, inf). Smaller is better, and 0 is best.
+    These are ``avg(C) = 2/(|C|(|C|-1)) sum_(i<j in C) d(x_i, x_j)`` and the diameter ``diam(C) =
+    max_(i,j in C) d(x_i, x_j)``. The range is [0, inf). Smaller is better, and 0 is best.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
 
     Returns
     -------
     distances : dict of str to ndarray of shape (n_clusters,)
-        The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
-        in the unit of the metric, as columns for ``pandas.DataFrame``.
+        The "label" and "size" of each cluster, and the "mean" and "max" of its distances, in the
+        unit of the metric. They can be passed to ``pandas.DataFrame`` as columns.
 
     Raises
     ------
@@ -128,8 +128,8 @@ def within_cluster_distances(
 
     Notes
     -----
-    A singleton has no pairs. Its mean and its diameter are 0 by convention. Only the pairs within
-    clusters are computed.
+    A singleton has no pairs, so its mean and its diameter are 0 by convention. Only distances
+    within clusters are computed.
 
     References
     ----------
@@ -159,24 +159,25 @@ def between_cluster_distances(
     noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> Table:
-    """Compute the mean, smallest and centroid distance between each pair of clusters.
+    """Return the mean, smallest and centroid distance between each pair of clusters.
 
-    The first two are the mean and the smallest ``d(x_i, x_j)`` over ``i`` in one and ``j`` in the
-    other cluster, the third is ``d(mu_k, mu_l)`` between the centroids. Range [0, inf). Larger is
-    better, 0 is the worst value.
+    The first two are the mean and the smallest ``d(x_i, x_j)`` for ``i`` in one cluster and ``j``
+    in the other. The third is ``d(mu_k, mu_l)``, the distance between the centroids. The range is
+    [0, inf). Larger is better, and 0 is the worst value.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
 
@@ -195,7 +196,7 @@ def between_cluster_distances(
     -----
     UndefinedMetricWarning
         If the metric has no centroids ("precomputed", metrics of Boolean vectors). "centroid" is
-        nan.
+        then nan.
 
     See Also
     --------
@@ -243,25 +244,26 @@ def silhouette_samples(
     n_jobs: int | None = None,
     **metric_arguments: Any,
 ) -> np.ndarray:
-    """Compute the silhouette of each sample.
+    """Return the silhouette of each sample.
 
-    ``s_i = (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
-    of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
-    Range [-1, 1]. The best value is 1, and negative values mean that another cluster is nearer on
-    average.
+    The silhouette is ``s_i = (b_i - a_i) / max(a_i, b_i)``. Here, ``a_i`` is the mean distance to
+    the other samples of the same cluster, and ``b_i`` the smallest mean distance to the samples of
+    another cluster. The range is [-1, 1]. The best value is 1. Negative values mean that another
+    cluster is nearer on average.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     **metric_arguments : dict
@@ -270,13 +272,13 @@ def silhouette_samples(
     Returns
     -------
     silhouettes : ndarray of shape (n_samples,)
-        Silhouettes, without unit, or nan for samples dropped as noise.
+        Silhouettes, without unit. They are nan for samples dropped as noise.
 
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, the input is malformed, or metric arguments are passed
-        with precomputed distances.
+        If there are fewer than two clusters, the input is malformed, or metric arguments are
+        passed with precomputed distances.
 
     See Also
     --------
@@ -285,8 +287,8 @@ def silhouette_samples(
 
     Notes
     -----
-    A singleton has silhouette 0, and so has a sample at distance 0 from both its own and another
-    cluster. Unlike in scikit-learn, all samples may be singletons.
+    The silhouette is 0 for a singleton, and for a sample at distance 0 from both its own and
+    another cluster. Unlike in scikit-learn, all samples may be singletons.
 
     References
     ----------
@@ -330,30 +332,31 @@ def silhouette_score(
     n_jobs: int | None = None,
     **metric_arguments: Any,
 ) -> float:
-    """Compute the silhouette width, the mean silhouette of all samples.
+    """Return the silhouette width, the mean silhouette of all samples.
 
-    ``mean_i (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
-    of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
-    Range [-1, 1]. The best value is 1, the worst -1.
+    It is ``mean_i (b_i - a_i) / max(a_i, b_i)``. Here, ``a_i`` is the mean distance to the other
+    samples of the same cluster, and ``b_i`` the smallest mean distance to the samples of another
+    cluster. The range is [-1, 1]. The best value is 1, the worst -1.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     sample_size : int or None, default=None
-        Number of samples to draw without replacement. None means all samples, in one pass that does
-        not store the distance matrix.
+        Number of samples to draw without replacement. None means all samples, in one pass that
+        does not store the distance matrix.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. An int selects the same
-        subsample as in scikit-learn's function.
+        Seed of the random draws. An int gives the same result in each call. It selects the same
+        subsample as scikit-learn's function.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
     **metric_arguments : dict
@@ -375,8 +378,8 @@ def silhouette_score(
 
     Notes
     -----
-    Singletons have silhouette 0. Some texts average within clusters first. This function averages
-    over samples, as in scikit-learn.
+    The silhouette of singletons is 0. This function averages over samples, as scikit-learn does.
+    Some texts average within clusters first.
 
     References
     ----------
@@ -403,7 +406,7 @@ def silhouette_score(
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
-    """Return nearest / diameter, or inf if only the diameter is 0, nan if both are."""
+    """Return nearest / diameter, inf if only the diameter is 0, or nan if both are 0."""
     if diameter > 0:
         return float(nearest / diameter)
     if nearest > 0:
@@ -420,32 +423,33 @@ def dunn_score(
     noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Compute the Dunn index.
+    """Return the Dunn index.
 
-    ``min_{k<l} d_min(C_k, C_l) / max_m diam(C_m)``, that is, the distance of the nearest pair of
-    samples in different clusters divided by the distance of the farthest pair in one cluster. Range
-    [0, inf]. Larger is better, 0 is the worst value.
+    The index is ``min_{k<l} d_min(C_k, C_l) / max_m diam(C_m)``. This is the smallest distance
+    between samples of different clusters, divided by the largest distance between samples of the
+    same cluster. The range is [0, inf]. Larger is better, and 0 is the worst value.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
 
     Returns
     -------
     dunn : float
-        Dunn index, without unit, or inf if all clusters have diameter 0 and no two clusters share a
-        point.
+        Dunn index, without unit. It is inf if all clusters have diameter 0 and no two clusters
+        share a point.
 
     Raises
     ------
@@ -455,18 +459,18 @@ def dunn_score(
     Warns
     -----
     UndefinedMetricWarning
-        If both distances are 0. The index is nan.
+        If both distances are 0, because the index is then nan.
 
     See Also
     --------
-    davies_bouldin_index : Mean over clusters instead of the worst case.
+    davies_bouldin_index : Uses a mean over clusters instead of the worst case.
 
     Notes
     -----
-    For dense Euclidean data, k-d trees avoid a pass over all pairs if they prune well, which is
-    estimated from a sample of searches. Trees find the nearest pair, and bounds on radii exclude
-    points from the diameter. Both are exact. Some packages call "generalized" Dunn indices, with
-    mean or centroid distances, Dunn index.
+    For dense Euclidean data, k-d trees replace the pass over all pairs if they prune well, which
+    is estimated from a sample of searches. Trees find the nearest pair, and bounds on radii
+    exclude points from the search for the diameter. Both results are exact. Some packages apply
+    the name Dunn index to "generalized" indices with mean or centroid distances.
 
     References
     ----------
@@ -493,34 +497,35 @@ def connectivity_score(
     noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Compute the connectivity of a clustering.
+    """Return the connectivity of a clustering.
 
-    ``sum_i sum_{j=1..L} x_ij`` with ``x_ij = 1/j`` if the j-th nearest neighbor of sample ``i``
-    lies in another cluster, and 0 otherwise. Range [0, n (1 + 1/2 + ... + 1/L)]. Smaller is better,
-    and 0 is best. Despite its name, it must be minimized.
+    The connectivity is ``sum_i sum_{j=1..L} x_ij``. Here, ``x_ij`` is ``1/j`` if the j-th nearest
+    neighbor of sample ``i`` lies in another cluster, and 0 otherwise. The range is [0, n (1 + 1/2
+    + ... + 1/L)]. Despite the name, smaller is better, and 0 is best.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     n_neighbors : int, default=10
-        Number ``L`` of neighbors, smaller than the number of samples.
+        Number ``L`` of neighbors. It must be smaller than the number of samples.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
 
     Returns
     -------
     connectivity : float
-        Connectivity, without unit. It grows with the number of samples and is 0 for a single
-        cluster.
+        Connectivity, without unit. It grows with the number of samples. For a single cluster it is
+        0.
 
     Raises
     ------
@@ -529,10 +534,10 @@ def connectivity_score(
 
     Notes
     -----
-    Equidistant neighbors share the mean weight of their ranks, where ranks beyond ``L`` have weight
-    0, so the result does not depend on the order of the rows. Distances with a relative difference
-    below 1e-10 count as equal. The R packages clValid and clv break ties by row order, so their
-    values differ if there are ties.
+    Equidistant neighbors share the mean weight of their ranks, and ranks beyond ``L`` have weight
+    0. The result therefore does not depend on the order of the rows. Distances with a relative
+    difference below 1e-10 count as equal. The R packages clValid and clv break ties by row order,
+    so their values differ if there are ties.
 
     References
     ----------
@@ -561,32 +566,33 @@ def mst_compactness(
     noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> Table:
-    """Compute the mean and the longest edge of the minimum spanning tree of each cluster.
+    """Return the mean and the longest edge of the minimum spanning tree of each cluster.
 
     The tree joins the ``|C|`` samples of a cluster by ``|C| - 1`` edges of minimum total length.
-    Range [0, inf). Smaller is better, and 0 is best. Unlike the diameter it stays small for a long
-    but dense cluster.
+    The range is [0, inf). Smaller is better, and 0 is best. Unlike the diameter, edges stay short
+    in a long but dense cluster.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
 
     Returns
     -------
     edges : dict of str to ndarray of shape (n_clusters,)
-        The "label" and the "size" of each cluster, and the "mean" and the "max" of its edges, in
-        the unit of the metric, as columns for ``pandas.DataFrame``.
+        The "label" and "size" of each cluster, and the "mean" and "max" of its edges, in the unit
+        of the metric. They can be passed to ``pandas.DataFrame`` as columns.
 
     Raises
     ------
@@ -599,8 +605,8 @@ def mst_compactness(
 
     Notes
     -----
-    A singleton has no edges. Its mean and longest edge are 0. Prim's algorithm computes ``|C|^2``
-    distances and stores ``|C|`` at a time.
+    A singleton has no edges, so its mean and its longest edge are 0. Prim's algorithm computes
+    ``|C|^2`` distances and stores ``|C|`` at a time.
 
     References
     ----------
@@ -647,12 +653,13 @@ def compactness_score(
     metric: str | Callable = "sqeuclidean",
     noise: Noise | None = None,
 ) -> float:
-    """Compute the compactness, within-cluster variance or sum of squared errors.
+    """Return the compactness, the within-cluster variance or the sum of squared errors.
 
-    ``SSE = sum_k sum_(i in k) delta(x_i, mu_k)``, where ``mu_k`` is the centroid of cluster ``k``
-    and ``delta`` by default the squared Euclidean distance, as minimized by K-means. ``SSE / n`` is
-    the variance within clusters, and its square root the compactness, the root mean square distance
-    to the centroid. Range [0, inf). Smaller is better, and 0 is best.
+    The sum of squared errors is ``SSE = sum_k sum_(i in k) delta(x_i, mu_k)``, where ``mu_k`` is
+    the centroid of cluster ``k``. By default, ``delta`` is the squared Euclidean distance, as
+    minimized by K-means. The variance within clusters is ``SSE / n``. The compactness is its
+    square root, the root mean square distance to the centroid. The range is [0, inf). Smaller is
+    better, and 0 is best.
 
     Parameters
     ----------
@@ -661,14 +668,15 @@ def compactness_score(
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     unit : {"root_mean", "mean", "sum"}, default="root_mean"
-        "root_mean" is the compactness, in the unit of the features. "mean" is the variance and
-        "sum" the sum of squared errors, both in the squared unit.
+        "root_mean" returns the compactness, in the unit of the features. "mean" returns the
+        variance and "sum" the sum of squared errors, both in the squared unit.
     metric : str or callable, default="sqeuclidean"
-        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
-        samples, so not "precomputed" and not the metrics of Boolean vectors.
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for means of
+        samples. This excludes "precomputed" and metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
 
     Returns
     -------
@@ -681,17 +689,17 @@ def compactness_score(
 
     See Also
     --------
-    centroid_distances : Distances by cluster.
+    centroid_distances : Returns the distances of each cluster.
 
     Notes
     -----
-    One cluster is allowed. With another ``delta`` the square root is still taken, as in the
-    definition, so ``metric="euclidean"`` gives the root of the mean distance.
+    A single cluster is allowed. The square root is also taken for another ``delta``, as in the
+    definition. For example, ``metric="euclidean"`` gives the root of the mean distance.
 
-    The sum is the ``inertia_`` of a :class:`sklearn.cluster.KMeans` that has converged. All three
-    fall as clusters are added, so they only compare partitions with equal numbers of clusters. The
-    variance is summed over the features and divided by ``n``. The denominator of the
-    Calinski-Harabasz index divides by ``n - K``.
+    The sum equals the ``inertia_`` of a converged :class:`sklearn.cluster.KMeans`. All three
+    values decrease as clusters are added, so use them to compare only partitions with equal
+    numbers of clusters. The variance is summed over the features and divided by ``n``. In
+    contrast, the denominator of the Calinski-Harabasz index divides by ``n - K``.
 
     References
     ----------
@@ -720,10 +728,10 @@ def centroid_distances(
     metric: str | Callable = "euclidean",
     noise: Noise | None = None,
 ) -> Table:
-    """Compute the mean and the largest distance to the centroid of each cluster.
+    """Return the mean and the largest distance to the centroid of each cluster.
 
-    ``mean_(i in k) d(x_i, mu_k)`` and ``max_(i in k) d(x_i, mu_k)``. Range [0, inf). Smaller is
-    better, and 0 is best.
+    These are ``mean_(i in k) d(x_i, mu_k)`` and ``max_(i in k) d(x_i, mu_k)``, where ``mu_k`` is
+    the centroid of cluster ``k``. The range is [0, inf). Smaller is better, and 0 is best.
 
     Parameters
     ----------
@@ -732,17 +740,18 @@ def centroid_distances(
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
-        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
-        samples, so not "precomputed" and not the metrics of Boolean vectors.
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for means of
+        samples. This excludes "precomputed" and metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
 
     Returns
     -------
     distances : dict of str to ndarray of shape (n_clusters,)
-        The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
-        in the unit of the metric, as columns for ``pandas.DataFrame``.
+        The "label" and "size" of each cluster, and the "mean" and "max" of its distances, in the
+        unit of the metric. They can be passed to ``pandas.DataFrame`` as columns.
 
     Raises
     ------
@@ -751,11 +760,11 @@ def centroid_distances(
 
     See Also
     --------
-    within_cluster_distances : Distances between the samples of a cluster.
+    within_cluster_distances : Returns distances between the samples of a cluster.
 
     Notes
     -----
-    The mean distance is the dispersion in scikit-learn's form of the Davies-Bouldin index.
+    Scikit-learn's form of the Davies-Bouldin index uses the mean distance as dispersion.
 
     References
     ----------
@@ -795,10 +804,11 @@ def davies_bouldin_index(
     noise: Noise | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    """Compute the Davies-Bouldin index.
+    """Return the Davies-Bouldin index.
 
-    ``(1/K) sum_k max_{l != k} (S_k + S_l) / d(mu_k, mu_l)``, where ``mu_k`` is the centroid of
-    cluster ``k`` and ``S_k`` its dispersion. Range [0, inf]. Smaller is better, and 0 is best.
+    The index is ``(1/K) sum_k max_{l != k} (S_k + S_l) / d(mu_k, mu_l)``, where ``mu_k`` is the
+    centroid of cluster ``k`` and ``S_k`` its dispersion. The range is [0, inf]. Smaller is better,
+    and 0 is best.
 
     Parameters
     ----------
@@ -807,21 +817,22 @@ def davies_bouldin_index(
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     dispersion : {"pairwise", "centroid"}, default="pairwise"
-        ``S_k`` is the mean distance of the pairs of samples in the cluster ("pairwise"), or the
-        mean distance of its samples to the centroid ("centroid", the form of scikit-learn).
+        Definition of ``S_k``. "pairwise" is the mean distance between the samples of the cluster.
+        "centroid" is their mean distance to the centroid, as in scikit-learn.
     metric : str or callable, default="euclidean"
-        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a
-        mean of samples, so not "precomputed" and not the metrics of Boolean vectors.
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that is defined for
+        means of samples. This excludes "precomputed" and metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
 
     Returns
     -------
     davies_bouldin : float
-        Davies-Bouldin index, without unit, or inf if two centroids coincide.
+        Davies-Bouldin index, without unit. It is inf if two centroids coincide.
 
     Raises
     ------
@@ -834,9 +845,9 @@ def davies_bouldin_index(
 
     Notes
     -----
-    The dispersion of a singleton is 0. If centroids coincide, scikit-learn returns 0.0, the best
-    value, in some cases. Here the index is inf. Davies and Bouldin allow any power mean for the
-    dispersion. Both forms here use the first power.
+    The dispersion of a singleton is 0. If centroids coincide, this function returns inf, whereas
+    scikit-learn returns 0.0, the best value, in some cases. Davies and Bouldin allow any power
+    mean for the dispersion. Both forms here use the first power.
 
     References
     ----------
@@ -885,39 +896,39 @@ def dbcv_score(
     n_features: int | None = None,
     n_jobs: int | None = None,
 ) -> float:
-    r"""Compute the density-based clustering validation index (DBCV).
+    r"""Return the density-based clustering validation index (DBCV).
 
-    The core distance of a sample :math:`o` in a cluster :math:`C` of :math:`m` samples, in
-    :math:`p` dimensions, is an inverse density,
+    The core distance of a sample :math:`o` is an inverse density. In a cluster :math:`C` of
+    :math:`m` samples in :math:`p` dimensions, it is
 
     .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} ,
 
-    and the mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. For
-    each cluster, the minimum spanning tree by :math:`r` is computed. Its inner samples have at
-    least two edges. The sparseness :math:`S_k` is the longest edge between two inner samples of
-    cluster :math:`k`, the separation :math:`D_k` the smallest reachability from an inner sample of
-    cluster :math:`k` to an inner sample of another cluster. With the number of samples :math:`n`,
-    including noise,
+    The mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. Each
+    cluster has a minimum spanning tree by :math:`r`, and a sample is inner if it has at least two
+    edges of this tree. The sparseness :math:`S_k` is the longest edge between two inner samples of
+    cluster :math:`k`. The separation :math:`D_k` is the smallest reachability between an inner
+    sample of cluster :math:`k` and an inner sample of another cluster. With the number of samples
+    :math:`n`, including noise,
 
     .. math:: DBCV = \sum_k \frac{|C_k|}{n} \frac{D_k - S_k}{\max(D_k, S_k)} .
 
-    Range [-1, 1]. Larger is better. Clusters may have any shape.
+    The range is [-1, 1]. Larger is better. Clusters may have any shape.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default="singletons"
-        Treatment of label -1, also as text. It marks one cluster per sample, which contributes 0
-        and counts in `n`, like noise in the paper ("singletons"), samples to omit ("drop"), or an
-        ordinary cluster ("cluster", or None with a warning).
+        Treatment of samples with label -1 (or "-1"). "singletons" makes each of them a cluster of
+        its own, which contributes 0 and counts in `n`, like noise in the paper. "drop" omits them,
+        and "cluster" treats them as an ordinary cluster. None means "cluster", with a warning.
     n_features : int or None, default=None
-        Number of dimensions :math:`p`. None means the number of columns of X, required for
+        Number of dimensions :math:`p`. None means the number of columns of X. It is required for
         precomputed distances.
     n_jobs : int or None, default=None
         Number of threads. Results do not depend on it.
@@ -925,7 +936,7 @@ def dbcv_score(
     Returns
     -------
     dbcv : float
-        DBCV, without unit, or nan if undefined.
+        DBCV, without unit. It is nan if undefined.
 
     Raises
     ------
@@ -936,35 +947,34 @@ def dbcv_score(
     Warns
     -----
     UndefinedMetricWarning
-        If fewer than two clusters have at least two samples, or two clusters of zero width share a
-        position. The index is nan.
+        If fewer than two clusters have at least two samples, or two clusters of zero width have
+        the same position. The index is then nan.
 
     See Also
     --------
-    silhouette_score : Index for round clusters.
-    mst_compactness : Edges of the spanning trees by distance alone.
+    silhouette_score : An index for round clusters.
+    mst_compactness : Returns the edges of spanning trees by distance alone.
 
     Notes
     -----
-    A cluster of one sample is noise. If a tree has no edge between two inner samples, all of its
-    edges count, and if it has no inner samples, all of its samples count, as in the authors'
-    program. Core distances are computed on the logarithmic scale to avoid overflow and underflow in
-    many dimensions. Each distance is computed three times, and only a few rows are stored at a
-    time.
+    A cluster of one sample is noise. As in the authors' program, all edges count if a tree has no
+    edge between two inner samples, and all samples count if it has no inner samples. Core
+    distances are computed on the logarithmic scale to avoid overflow and underflow in many
+    dimensions. Each distance is computed three times, and only a few rows are stored at a time.
 
-    A minimum spanning tree by mutual reachability is rarely unique. A sample with a large core
-    distance is equally close to many others. The paper does not specify the tree, and in other
-    programs it depends on the order of the rows. Here, ties in reachability are broken by the
+    A minimum spanning tree by mutual reachability is rarely unique, because a sample with a large
+    core distance is equally close to many others. The paper does not specify the tree. In other
+    programs, it depends on the order of the rows. Here, ties in reachability are broken by the
     densest sample (the smallest core distance), and then by the shortest edge. As a result, border
     samples are attached to the core of a cluster and are not inner samples, and the order of the
     rows does not matter.
 
     Other programs differ. The authors' MATLAB program squares the distances and keeps the exponent
-    (like ``metric="sqeuclidean"`` here), treats label 0 as noise, although their own files use -1,
-    and excludes duplicates of a sample from its core distance, which by the definition is then 0.
-    ``hdbscan.validity_index`` also excludes duplicates, and fails for a cluster of one sample.
-    ``relative_validity_`` of hdbscan uses the tree of the algorithm and is a different index. See
-    :doc:`/differences` for numbers.
+    (like ``metric="sqeuclidean"`` here). It treats label 0 as noise, although the authors' own
+    files use -1. It excludes duplicates of a sample from its core distance, which is 0 by the
+    definition. ``hdbscan.validity_index`` also excludes duplicates, and fails for a cluster of one
+    sample. ``relative_validity_`` of hdbscan uses the tree of the algorithm, so it is a different
+    index. See :doc:`/differences` for numbers.
 
     References
     ----------
@@ -1094,7 +1104,7 @@ def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Index:
-    """Properties of an index, one row of the table `INTERNAL` or `EXTERNAL`.
+    """Properties of an index, that is, one row of the table `INTERNAL` or `EXTERNAL`.
 
     Attributes
     ----------
@@ -1108,13 +1118,13 @@ class Index:
     greater_is_better : bool
         Whether larger values are better.
     needs : frozenset of str
-        Quantities of `measure` used by `compute`, empty if `internal_indices` does not offer the
-        index.
+        Quantities of `measure` that `compute` uses. The set is empty if `internal_indices` does
+        not offer the index.
     compute : callable or None
         ``quantities -> float``.
     by_row : callable or None
-        ``(sums, weights, partition, rows) -> values`` whose mean is the index, so that it can be
-        estimated from a sample of rows.
+        ``(sums, weights, partition, rows) -> values``. The mean of these values is the index, so
+        it can be estimated from a sample of rows.
     """
 
     name: str
@@ -1151,8 +1161,8 @@ def pair_distance(
 ) -> float:
     """Return the mean, smallest or largest distance of one kind of pairs, or nan without a pair.
 
-    The pairs are samples "within" a cluster, samples "between" clusters, or "centroid" pairs. A
-    mean is over clusters of two samples or more, or over pairs of clusters. With
+    The pairs are samples "within" a cluster, samples "between" clusters, or pairs with "centroid".
+    Means are averaged over clusters of at least two samples, or over pairs of clusters. With
     ``within="pairs"``, the mean within clusters is over all pairs of samples.
     """
     check_option("within", within, ("clusters", "pairs"))
@@ -1185,7 +1195,7 @@ def mst_compactness_score(X: ArrayLike, labels: ArrayLike, **options: Any) -> fl
 
 
 def distance_row(name: str, pairs: str, statistic: str) -> Index:
-    """Return the row of a distance, which is better small within and large between clusters."""
+    """Return the row of a distance. Small is better within clusters, and large between them."""
     function = partial(pair_distance, pairs=pairs, statistic=statistic)
     return Index(name, function, 0.0, np.inf, pairs != "within")
 
@@ -1295,32 +1305,33 @@ def internal_indices(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> Results:
-    """Compute internal indices of a clustering from one pass over the pairs of samples.
+    """Return internal indices of a clustering from one pass over the pairs of samples.
 
-    Formula, range and direction of each index are described at the functions listed below. Larger
-    is better for silhouette, Dunn and Calinski-Harabasz. Smaller is better for all others.
+    The functions listed below describe the formula, range and direction of each index. Larger is
+    better for silhouette, Dunn and Calinski-Harabasz. Smaller is better for all others.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
-        distance matrix are 0, so a neighbor graph is rejected.
+        The samples, or their distances if ``metric="precomputed"``. Entries that a sparse distance
+        matrix does not store count as 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
         Cluster label of each sample, as numbers or strings.
     indices : sequence of str or None, default=None
-        Names of indices and tables to compute. None computes all. Centroid indices need no pairs,
-        and "dunn" and "connectivity" alone need them only if trees and bounds do not prune.
+        Names of indices and tables to compute. None means all. Centroid indices require no pairs.
+        "dunn" and "connectivity" alone require pairs only if trees and bounds do not prune.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     n_neighbors : int, default=10
-        Number of neighbors for the connectivity, smaller than the number of samples.
+        Number of neighbors for the connectivity. It must be smaller than the number of samples.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        Treatment of label -1, also as text. It marks an ordinary cluster ("cluster", or None with a
-        warning), samples to omit ("drop"), or one cluster per sample ("singletons").
+        Treatment of samples with label -1 (or "-1"). "cluster" treats them as an ordinary cluster,
+        "drop" omits them, and "singletons" makes each of them a cluster of its own. None means
+        "cluster", with a warning.
     max_pairs : int or None, default=None
         Maximum number of pairs whose distances are computed. If there are more pairs, silhouette
-        and connectivity are estimated from a sample of rows of each cluster, and other results that
-        need all pairs are omitted. Dunn is exact if bounds prune. None means no limit.
+        and connectivity are estimated from a sample of rows of each cluster. Other results that
+        require all pairs are omitted. Dunn is exact if bounds prune. None means no limit.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
@@ -1331,19 +1342,28 @@ def internal_indices(
     Returns
     -------
     indices : dict of str to float, Estimate or ndarray
-        The requested results by name. They print as a table, and `to_frame` has a row per index.
-        Indices are the Euclidean "compactness", the root mean square distance to the centroid, and
-        "sse", the sum of squared errors, "silhouette", "dunn", "davies_bouldin_pairwise" and
-        "davies_bouldin_centroid", named by their dispersion, the Euclidean "calinski_harabasz", inf
-        if the samples of each cluster are equal, and "connectivity".
+        The requested results, with their names as keys. They print as a table, and `to_frame` has
+        one row for each index.
 
-        Tables are "silhouette_samples" of shape (n_samples,), nan for dropped noise, "mean_within"
-        and "max_within", the diameter, of shape (n_clusters,), 0 for singletons, "mean_between",
-        "min_between" and "centroid_between" of shape (n_clusters, n_clusters), the first two with
-        nan on the diagonal. The "label" and the "size" of each cluster are always included.
+        The indices are "silhouette", "dunn", "connectivity", and the following:
 
-        An index estimated from a sample of rows because of `max_pairs` is an Estimate, with
-        standard error and interval for the index of all rows. All others are exact.
+        - "compactness" is the Euclidean root mean square distance to the centroid, and "sse" the
+          sum of squared errors.
+        - "davies_bouldin_pairwise" and "davies_bouldin_centroid" are named by their dispersion.
+        - "calinski_harabasz" is Euclidean. It is inf if the samples of each cluster are equal.
+
+        The tables are:
+
+        - "silhouette_samples", of shape (n_samples,), is nan for dropped noise.
+        - "mean_within" and "max_within", the diameter, of shape (n_clusters,), are 0 for
+          singletons.
+        - "mean_between", "min_between" and "centroid_between" have shape (n_clusters, n_clusters).
+          The diagonal of the first two is nan.
+        - "label" and "size" of each cluster are always included.
+
+        If `max_pairs` is exceeded, an index that is estimated from a sample of rows is an
+        Estimate, with standard error and interval for the index of all rows. All other results are
+        exact.
 
     Raises
     ------
@@ -1355,8 +1375,8 @@ def internal_indices(
     -----
     UndefinedMetricWarning
         If an index is nan. Centroid indices are nan for a metric without centroids.
-        Calinski-Harabasz is nan for sparse X, for singletons only, or if it is 0 / 0. Dunn is nan
-        if it is 0 / 0.
+        Calinski-Harabasz is nan if X is sparse, all clusters are singletons, or it is 0 / 0. Dunn
+        is nan if it is 0 / 0.
 
     See Also
     --------
@@ -1446,7 +1466,7 @@ def estimate_from_rows(
     confidence_level: float,
     rng: np.random.Generator,
 ) -> dict[str, Estimate]:
-    """Estimate indices that are means over rows from a sample of rows.
+    """Estimate indices that are means over rows, from a sample of rows.
 
     Rows are sampled without replacement within clusters, which are the strata.
     """
@@ -1518,9 +1538,9 @@ def mean_over_strata(
 ) -> tuple[float, float, float]:
     """Return the stratified mean, its standard error and degrees of freedom.
 
-    ``sum_k W_k mean_k`` with ``W_k = n_k / n``, of variance ``sum_k a_k`` with
-    ``a_k = W_k^2 (1 - m_k / n_k) s_k^2 / m_k`` (Cochran, 1977, eq. 5.12), and Satterthwaite's
-    ``(sum_k a_k)^2 / sum_k a_k^2 / (m_k - 1)`` degrees of freedom (his eq. 5.16).
+    The mean is ``sum_k W_k mean_k`` with ``W_k = n_k / n``. Its variance is ``sum_k a_k`` with
+    ``a_k = W_k^2 (1 - m_k / n_k) s_k^2 / m_k`` (Cochran, 1977, eq. 5.12). Satterthwaite's degrees
+    of freedom are ``(sum_k a_k)^2 / sum_k a_k^2 / (m_k - 1)`` (his eq. 5.16).
     """
     # means and variances of the strata
     starts, share = np.cumsum(counts) - counts, sizes / sizes.sum()

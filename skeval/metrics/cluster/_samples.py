@@ -1,16 +1,19 @@
 """Input validation and shared quantities of the internal indices.
 
-Rows are sorted by cluster and noise is resolved first. `measure` then returns the quantities behind
-the indices, from at most one pass over the distances. The quantities for n samples in K clusters
-are, by name:
+First, rows are sorted by cluster and noise is resolved. `measure` then returns the quantities from
+which the indices are computed, from at most one pass over the distances. For n samples in K
+clusters, the quantities are:
 
-silhouette_samples : (n,) in the order of the caller, nan for dropped noise. `silhouettes` are in
-the order of the clusters. mean_within, max_within : (K,) mean distance and diameter of each
-cluster. mean_between, min_between : (K, K) mean distance and nearest pair for each pair of
-clusters. extremes : the nearest pair of all clusters and the largest diameter. connectivity : the
-sum over samples of the weights of neighbors in other clusters. squares : (n,) squared Euclidean
-distances to the own centroid. between_squares : Euclidean sum of squares between clusters.
-mean_to_centroid, centroid_between : (K,) mean distance to the centroid, (K, K) between centroids.
+- silhouette_samples: (n,) in the order of the caller, nan for dropped noise. `silhouettes` are in
+  the order of the clusters.
+- mean_within, max_within: (K,) mean distance and diameter of each cluster
+- mean_between, min_between: (K, K) mean distance and nearest pair for each pair of clusters
+- extremes: the nearest pair over all clusters and the largest diameter
+- connectivity: the sum over samples of the weights of neighbors in other clusters
+- squares: (n,) squared Euclidean distances to the centroid of the own cluster
+- between_squares: Euclidean sum of squares between clusters
+- mean_to_centroid, centroid_between: (K,) mean distance to the centroid, (K, K) distances between
+  centroids
 
 Quantities that the metric does not support are None.
 """
@@ -209,7 +212,7 @@ def _check_matrix(X: object) -> np.ndarray:
 
 
 def check_has_centroids(metric: str | Callable) -> None:
-    """Raise unless the metric is defined for centroids."""
+    """Raise an error unless the metric is defined for centroids."""
     if not has_centroids(metric):
         raise ValueError(f"metric must be defined for means of rows, got {metric!r}.")
 
@@ -240,7 +243,7 @@ def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int = 0
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
-    """Raise unless each sample has `n_neighbors` other samples."""
+    """Raise an error unless each sample has `n_neighbors` other samples."""
     check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(f"n_neighbors must be below the {n_samples} samples, got {n_neighbors}.")
