@@ -42,12 +42,12 @@ class Area(NamedTuple):
     influence : ndarray of shape (n_samples,)
         It sums to 0 in each class.
     of_fits : ndarray of shape (2, n_fits)
-        Twice the weight of the correctly ordered pairs, and of all pairs, of each model.
+        Twice the weight of the correctly ordered pairs, and of all pairs, of each model, or empty.
     """
 
     value: float
     influence: Floats
-    of_fits: Floats
+    of_fits: Floats = np.empty((2, 0))
 
 
 def find_area(
@@ -136,7 +136,7 @@ def partial_area(
     low = max_fpr**2 / 2
     scale = 0.5 / (max_fpr - low)
     value, influence = 0.5 + scale * (area - low), scale * weight / totals * (own - area)
-    return Area(value, influence, np.array([[value], [1.0]]))
+    return Area(value, influence)
 
 
 def count_effective(chosen: NDArray[np.bool_], weight: Floats, group: Codes | None) -> float:

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from reference import sequential as reference
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.stats import kstest, norm, spearmanr
 
@@ -102,6 +103,22 @@ def test_shape_is_likely_unimodal_and_equivariant(name):
     moved, moved_quantile = fit_shape(3 * values - 7)
     assert moved == pytest.approx(likelihood - 80 * np.log(3), abs=1e-2)
     np.testing.assert_allclose(moved_quantile(0.3), 3 * quantile(0.3) - 7, rtol=1e-2)
+
+
+@pytest.mark.parametrize(("skewness", "tail"), [(0.6, 1.0), (-0.8, 0.9), (0.3, 0.8)])
+def test_no_sinh_arcsinh_shape_is_likelier_than_the_fitted_one(skewness, tail):
+    """A search without derivatives starts at the shape that drew the values."""
+    values = np.sinh((np.arcsinh(np.random.default_rng(0).normal(size=150)) + skewness) / tail)
+
+    def loss(parameters):
+        location, scale, epsilon, delta = parameters
+        place = (values - location) / scale
+        bent = delta * np.arcsinh(place) - epsilon
+        slope = delta * np.cosh(bent) / scale / np.sqrt(1 + place**2)
+        return -np.sum(norm.logpdf(np.sinh(bent)) + np.log(slope))
+
+    best = minimize(loss, [0.0, 1.0, skewness, tail], method="Nelder-Mead").fun
+    assert fit_shape(values)[0] >= -best - 0.05
 
 
 def test_shapes_of_two_groups_differ_and_ties_are_not_compared():

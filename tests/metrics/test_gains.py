@@ -154,13 +154,14 @@ def test_limits_are_wilsons_with_the_standard_error(metric):
         assert abs(value - limit) == pytest.approx(z * np.sqrt(limit * (1 - limit) / n))
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.3, 0.6, 1.0])
-def test_the_lower_limit_of_ks_is_0_unless_the_test_rejects(shift):
-    rng = np.random.default_rng(0)
-    y = np.arange(80) < 30
-    for _ in range(10):
-        found = metric_interval("ks_statistic", y, rng.normal(size=80) + shift * y)
-        rejects = found.value > np.sqrt(-np.log(0.025) / 2 * (1 / 30 + 1 / 50))
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_the_lower_limit_of_ks_is_0_unless_the_test_rejects(level):
+    """Some negatives, then some positives have the highest scores, then the other negatives."""
+    for ahead, positives in np.ndindex(4, 31):
+        y = np.repeat([0, 1, 0, 1], [ahead, positives, 50 - ahead, 30 - positives])
+        found = metric_interval("ks_statistic", y, -np.arange(80), confidence_level=level)
+        assert found.value == pytest.approx(max(positives / 30 - ahead / 50, 0), abs=1e-12)
+        rejects = found.value > np.sqrt(-np.log((1 - level) / 2) / 2 * (1 / 30 + 1 / 50))
         assert (found.interval.low > 0) == rejects
 
 

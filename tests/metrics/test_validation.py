@@ -168,3 +168,29 @@ def test_distances_of_the_curve_are_of_all_samples(n):
         for name in ("ici", "e50", "e90"):
             low, high = measures[name].interval
             assert low <= measures[name].value <= high
+
+
+def test_copies_of_all_samples_in_their_groups_add_no_information(sample):
+    """Also to the distances of the curve and its band, apart from the places of the knots."""
+    (y, p), groups = sample, np.random.default_rng(1).integers(0, 25, 300)
+    once, thrice = (
+        calibration_measures(
+            np.tile(y, k), np.tile(p, k), groups=np.tile(groups, k), random_state=0
+        )
+        for k in (1, 3)
+    )
+    for name in ("ici", "e50", "e90"):
+        error = once[name].standard_error
+        assert thrice[name].standard_error == pytest.approx(error, rel=0.02)
+    one, other = (each["ici"].details["curve"] for each in (once, thrice))
+    assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["ici", "e50", "e90"])
+def test_a_higher_level_has_a_higher_upper_limit_of_the_distance(sample, name):
+    """The limit is a boundary, not one of few places that are tried."""
+    highs = [
+        calibration_measures(*sample, confidence_level=level, random_state=0)[name].interval.high
+        for level in (0.7, 0.8, 0.9, 0.95)
+    ]
+    assert np.all(np.diff(highs) > 0)

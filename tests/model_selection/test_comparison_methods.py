@@ -8,6 +8,7 @@ from helpers.published_scores import demsar_areas
 from numpy.testing import assert_allclose
 from reference import over_datasets as reference
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 from statsmodels.stats.multitest import multipletests
 
 from skeval.model_selection import compare_predictions, compare_scores
@@ -314,3 +315,18 @@ def test_a_margin_that_allows_every_difference_is_refused(metric, span):
     with pytest.raises(ValueError, match=f"margin must be below {span}, the range"):
         compare_predictions(y, systems, metric=metric, margin=span, random_state=0)
     assert compare_predictions(y, systems, metric=metric, margin=0.9 * span, random_state=0)
+
+
+def test_scores_that_differ_by_rounding_alone_are_equal_whatever_the_first_splits_are():
+    """Also if these scores are 0, and if there are more systems than splits."""
+    rng = np.random.default_rng(0)
+    a = np.append(np.zeros(3), rng.uniform(5, 10, 17))
+    b = np.where(a > 7, np.nextafter(a, np.inf), a)
+    scores = {"a": a, "b": b, "c": np.where(a > 0, a + rng.normal(size=20), 0)}
+    with pytest.warns(UndefinedMetricWarning, match="do not vary"):
+        found = compare_scores(scores, test_train_ratio=0.1)
+    assert found.to_matrix()[0, 1] == 0
+    assert found.to_matrix("pvalue")[0, 1] == 1
+    assert next(pair.extra.pvalue_alone for pair in found.differences.values()) == 1
+    many = {f"system {k}": rng.normal(size=4) for k in range(7)}
+    assert np.isfinite(compare_scores(many, test_train_ratio=0.1).to_matrix("low")[0, 6])

@@ -1,5 +1,7 @@
 """Evaluation in the order of time: the form of the times and of the data changes nothing."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -176,3 +178,16 @@ def test_a_feature_that_no_model_uses_has_an_importance_of_exactly_0(walks):
     X, y = walks[0].assign(constant=1.0), walks[1]
     report = skeval.evaluate(LogisticRegression(), X, y, include="importance", cv=7, random_state=0)
     assert report.importance["constant"].value == 0
+
+
+def test_samples_as_many_as_the_interval_needs_are_enough():
+    def find_required(n):
+        rng = np.random.default_rng(0)
+        X, time = rng.normal(size=(n, 2)), np.arange(n)
+        y = X[:, 0] + rng.normal(size=n) > 0
+        report = skeval.evaluate(LogisticRegression(), X, y, time=time, cv=3, include=())
+        return re.findall(r"needs at least (\d+) samples", " ".join(str(report).split()))
+
+    (required,) = find_required(200)
+    assert find_required(int(required) - 1) == [required]
+    assert find_required(int(required)) == []

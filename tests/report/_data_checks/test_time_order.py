@@ -77,6 +77,16 @@ def test_folds_in_order_and_in_blocks_let_no_future_predict(walks):
     assert not any(text.headline for text in told)
 
 
+@pytest.mark.parametrize("n_years", [9, 10, 11])
+def test_ten_years_are_enough_for_a_column_of_times(walks, n_years):
+    """Fewer numbers may be codes."""
+    year = np.random.default_rng(1).permutation(2000 + np.arange(200) % n_years)
+    X, _, numbers = walks
+    options = {"cv": TimeSeriesSplit(4), "left_out": {"year": year}}
+    told = warnings_of(X, numbers, LinearRegression(), **options)
+    assert ("time-order" in {text.code for text in told}) == (n_years >= 10)
+
+
 def test_a_file_sorted_by_class_or_number_is_not_in_time():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 3)), np.repeat([0, 1, 2], 40)
