@@ -384,6 +384,14 @@ class Candidate(NamedTuple):
         """Number of rows of each value in each class."""
         return np.array([self.values.sum_rows(target) for target in self.targets.T]).T
 
+    @property
+    def makes_class(self) -> bool:
+        """Whether one value makes up a class, so that no groups can be made of the values.
+
+        A training set without this value does not have the class.
+        """
+        return bool(np.any(np.count_nonzero(self.rows_by_class, axis=0) == 1))
+
 
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects, by their name, their design, or the target.
@@ -428,11 +436,8 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
             continue
         values = find_values(cells[used, None])
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
-        # no training set has the class of a group that makes up this class
-        makes_class = table.target.classes is not None and np.any(
-            np.count_nonzero(one.rows_by_class, axis=0) == 1
-        )
-        if _has_repeats(values, outside) and not makes_class:
+        is_feature = not (is_number or outside or named)
+        if _has_repeats(values, outside) and (is_feature or not one.makes_class):
             yield one
 
 
@@ -463,24 +468,26 @@ def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult 
         return None  # a measurement
     finding = _relate_to_target(column, table.target)
     if finding is None:
-        return _describe_groups(column) if column.is_listed and (design or column.named) else None
+        grouped = column.is_listed and (design or column.named) and not column.makes_class
+        return _describe_groups(column) if grouped else None
     if finding.outcome != "serious" or column.outside or column.named:
         return finding
     # a feature without a name needs another sign: many objects, numbers or times within objects
     many = classes and len(values.size) >= MIN_OBJECTS
     many = many and len(column.rows) <= MAX_ROWS_OF_OBJECT * len(values.size)
     sign = many or (numbered and column.is_number) or _has_time_within(table, column)
-    if column.is_listed and sign:
+    if column.is_listed and sign and not column.makes_class:
         return finding
     decides = classes and np.all(np.count_nonzero(column.rows_by_class, axis=1) == 1)
     lead = f"Check {column.name!r} first: alone it predicts the class without error"
+    may_name = f" If its values name objects, pass {column.name!r} as groups."
     return replace(
         finding,
         lead=lead if decides else "",
         title="Category that determines the target",
         outcome="note",
-        advice="Check that it is known before the target, and not derived from it. If "
-        f"its values name objects, pass {column.name!r} as groups.",
+        advice="Check that it is known before the target, and not derived from it."
+        f"{'' if column.makes_class else may_name}",
     )
 
 
