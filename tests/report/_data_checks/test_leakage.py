@@ -109,7 +109,7 @@ def draw_alternating(rng, y, n_values, decimals):
 def test_no_column_of_a_large_table_is_overlooked(
     kind, n_values, n_wrong, n_missing, seed, swapped
 ):
-    """It is near the limit of its rule, and far more rows are in the table than are looked at first."""
+    """It is near the limit of its rule, and only some rows of a large table are looked at first."""
     rng = np.random.default_rng(seed)
     y, X = rng.permutation(np.arange(6000) % 2), rng.normal(size=(6000, 3))
     by = (y == 1) ^ np.isin(np.arange(6000), rng.permutation(6000)[:n_wrong]) ^ swapped
@@ -119,10 +119,8 @@ def test_no_column_of_a_large_table_is_overlooked(
         X[:, 1] = np.where(by, np.nan, X[:, 0] + X[:, 2])
     report = skeval.evaluate(DummyClassifier(), X, y, include=(), **FEW)
     (found,) = [one for one in report.checks if one.code == "telling-feature"]
-    assert (found.outcome, "'x1'" in found.evidence) == (RULES_OF[kind], True)
-
-
-RULES_OF = {"levels": "serious", "missing": "serious", "order": "note"}
+    assert "'x1'" in found.evidence
+    assert found.outcome == ("note" if kind == "order" else "serious")
 
 
 def test_an_order_that_decides_several_classes_reaches_the_verdict():
