@@ -33,7 +33,8 @@ from skeval.report._data_checks.table import (
 from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
-"""Minimum fraction of samples that equal another one, and minimum number of copies."""
+"""Minimum fraction of samples that equal another one, and minimum number of copies, or of sets of
+near-duplicates."""
 MIN_KEY_SIZE = 20, 10
 """Minimum number of characters of a text, and of entries of a sparse row, to count as copies."""
 MIN_TOGETHER = 0.5
@@ -293,7 +294,10 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     close = [ratios[:, k - 1] < RARE_RATIO ** (1 / (k * dimension)) for k in SIZES]
     k = SIZES[int(np.argmax([near.mean() for near in close]))]
     near = close[SIZES.index(k)]
-    if near.mean() < MIN_SHARE or _are_classes(table, rows, queries[near], neighbors[near, :k]):
+    # one dense part of a small table is one set of near-duplicates
+    if near.mean() < MIN_SHARE or near.sum() < MIN_PAIRS * (k + 1):
+        return
+    if _are_classes(table, rows, queries[near], neighbors[near, :k]):
         return
     # compare the targets of the close neighbors and of the next ones
     targets = _spread_target(table.target)[rows]
