@@ -436,7 +436,8 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
         used = rows if outside or named else distinct
         used = used[~np.isnan(cells[used])]
         # measured numbers and dates name nothing
-        if kind == "date" or _is_time(name) or (is_number and np.any(cells[used] % 1)):
+        measured = is_number and np.any(cells[used] != np.floor(cells[used]))
+        if kind == "date" or _is_time(name) or measured:
             continue
         values = find_values(cells[used, None])
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])

@@ -94,23 +94,15 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
 
 def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield position, known values and targets of features related to a numeric target."""
-    y, n_columns = table.target.y.astype(float), table.columns.shape[1]
-    outcome = rankdata(y) - (len(y) + 1) / 2
-    # the largest correlation that ties of the target allow
-    largest = np.sqrt(12 * (outcome @ outcome) / (len(y) * (len(y) ** 2 - 1.0)))
-    for block, values in table.find_values(np.arange(n_columns)):
-        # correlation of ranks; missing values are in the middle
-        known = np.isfinite(table.columns[:, block]).T
-        ranks = np.where(known, values.of_cell, np.nan)
-        ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
-        scale = largest * np.sqrt(np.sum(ranks**2, axis=1) * (known @ outcome**2))
-        for place in np.flatnonzero(np.abs(ranks @ outcome) > MIN_CORRELATION * scale).tolist():
-            own = y[known[place]]
-            # enough rows, and more than chance orders
-            codes = np.unique(own, return_inverse=True)[1].reshape(-1)
-            chance = n_columns * np.exp(np.log(2) - _log_count_orders(codes))
-            if known[place].mean() >= MIN_KNOWN and chance <= MAX_CHANCE:
-                yield int(block[place]), table.columns[known[place], block[place]], own
+    for position in np.flatnonzero(np.abs(table.correlations) > MIN_CORRELATION).tolist():
+        column = table.columns[:, position]
+        known = np.isfinite(column)
+        own = table.target.y[known].astype(float)
+        # enough rows, and more than chance orders
+        codes = np.unique(own, return_inverse=True)[1].reshape(-1)
+        chance = table.columns.shape[1] * np.exp(np.log(2) - _log_count_orders(codes))
+        if known.mean() >= MIN_KNOWN and chance <= MAX_CHANCE:
+            yield position, column[known], own
 
 
 def _is_function(column: np.ndarray, y: np.ndarray) -> bool:
