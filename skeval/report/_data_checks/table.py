@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.stats import rankdata
 
 from skeval._resampling.sampling_units import Target
 from skeval.utils._compat import safe_indexing
@@ -142,6 +143,25 @@ class TableDescription:
     def n_known(self) -> np.ndarray:
         """Number of finite numbers in each column."""
         return np.array([np.isfinite(column).sum() for column in self.columns.T], dtype=np.intp)
+
+    @cached_property
+    def correlations(self) -> np.ndarray:
+        """Correlations of the ranks of each column with those of the target, of known values.
+
+        They are relative to the largest that ties of the target allow.
+        """
+        y = self.target.y.astype(float)
+        outcome = rankdata(y) - (len(y) + 1) / 2
+        largest = np.sqrt(12 * (outcome @ outcome) / (len(y) * (len(y) ** 2 - 1.0)))
+        found = np.zeros(self.columns.shape[1])
+        for block, values in self.find_values(np.arange(len(found))):
+            # missing values are in the middle
+            known = np.isfinite(self.columns[:, block]).T
+            ranks = np.where(known, values.of_cell, np.nan)
+            ranks = np.nan_to_num(ranks - np.nanmean(ranks, axis=1, keepdims=True))
+            scale = largest * np.sqrt(np.sum(ranks**2, axis=1) * (known @ outcome**2))
+            found[block] = ranks @ outcome / scale
+        return found
 
     def list_blocks(self, positions: np.ndarray, n_rows: int | None = None) -> list[np.ndarray]:
         """Return columns in blocks, of which one is in memory at a time."""

@@ -207,6 +207,37 @@ def test_groups_that_make_up_a_class_are_never_advised(name):
     assert not any("groups" in text for text in found)
 
 
+@pytest.mark.parametrize(
+    ("name", "as_text", "outside", "n_codes"),
+    [
+        ("place", True, False, 1),
+        ("place", True, True, 0),
+        ("place", False, False, 0),
+        ("patient", True, False, 0),
+    ],
+)
+@pytest.mark.parametrize("n_wrong", [0, 4])
+def test_a_category_that_makes_up_a_class_leads_if_it_decides_all(
+    name, as_text, outside, n_codes, n_wrong
+):
+    """Even beside a time. It is no group, because a training set without it has no such class."""
+    rng = np.random.default_rng(0)
+    place = rng.permutation(np.arange(200) % 20)
+    y = np.select([place == 3, place % 2 == 0], [0, 1], 2)
+    column = np.array([f"p{k}" for k in place]) if as_text else rng.permutation(20)[place]
+    X = pd.DataFrame({"year": np.arange(200) // 20, name: column})
+    y[np.flatnonzero(place % 2 == 0)[:n_wrong]] = 2
+    target, left_out = Target(y, np.arange(3), y), {name: X[name]} if outside else {}
+    if outside:
+        X = X[["year"]]
+    found = write_data_warnings(X, target, None, list(X), left_out)
+    found = [text for text in found if text.code == "identifier"]
+    assert len(found) == n_codes
+    for text in found:
+        assert (bool(text.headline), bool(text.lead)) == (False, not n_wrong)
+        assert "groups" not in text
+
+
 @pytest.mark.parametrize(("name", "is_grave"), [("row", True), ("age", False), ("year", False)])
 def test_the_axis_of_a_table_is_no_row_number(name, is_grave):
     rng = np.random.default_rng(0)

@@ -6,6 +6,7 @@ import pytest
 from helpers.crossed import each_value
 from helpers.tables import FEW, warnings_of, write_data_warnings
 from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -89,6 +90,37 @@ def test_rare_classes_hide_no_column_of_a_large_table(n_small):
     codes = [text.code for text in warnings_of(X[rows], y[rows])]
     assert "telling-feature" in codes
     assert "telling-feature" not in [text.code for text in warnings_of(X, y[rows])]
+
+
+def draw_alternating(rng, y, n_values, decimals):
+    """Return a value, or an interval of values, of one of two sets, as evenly as possible."""
+    odd, even = (np.arange(first, n_values, 2) for first in (1, 0))
+    share = np.where((even == 0) | (even == n_values - 1), 0.5, 1.0)
+    value = np.where(y, rng.choice(odd, len(y)), rng.choice(even, len(y), p=share / share.sum()))
+    return value + decimals * rng.random(len(y))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("kind", "n_values", "n_wrong", "n_missing"),
+    [("levels", 7, 84, 2970), ("levels", 7, 160, 0), ("order", 5, 0, 2970), ("missing", 2, 170, 0)],
+)
+def test_no_column_of_a_large_table_is_overlooked(
+    kind, n_values, n_wrong, n_missing, seed, swapped
+):
+    """It is near the limit of its rule, and only some rows of a large table are looked at first."""
+    rng = np.random.default_rng(seed)
+    y, X = rng.permutation(np.arange(6000) % 2), rng.normal(size=(6000, 3))
+    by = (y == 1) ^ np.isin(np.arange(6000), rng.permutation(6000)[:n_wrong]) ^ swapped
+    X[:, 1] = draw_alternating(rng, by, n_values, kind == "order")
+    X[rng.permutation(6000)[:n_missing], 1] = np.nan
+    if kind == "missing":
+        X[:, 1] = np.where(by, np.nan, X[:, 0] + X[:, 2])
+    report = skeval.evaluate(DummyClassifier(), X, y, include=(), **FEW)
+    (found,) = [one for one in report.checks if one.code == "telling-feature"]
+    assert "'x1'" in found.evidence
+    assert found.outcome == ("note" if kind == "order" else "serious")
 
 
 def test_an_order_that_decides_several_classes_reaches_the_verdict():
