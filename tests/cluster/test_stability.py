@@ -98,11 +98,22 @@ def test_clear_clusters_are_predicted_and_random_labels_are_not():
 
 
 def test_given_seed_of_the_clusterer_is_kept():
-    rng = np.random.default_rng(0)
-    nested = make_pipeline(StandardScaler(), KMeans(3, random_state=11))
-    assert stability.seed_clusterer(nested, rng)[-1].random_state == 11
-    assert isinstance(stability.seed_clusterer(KMeans(3), rng).random_state, int)
-    assert isinstance(stability.seed_clusterer(make_pipeline(KMeans(3)), rng)[-1].random_state, int)
+    seeds = []
+
+    class Seeded(RandomLabels):
+        def fit(self, X, y=None):
+            seeds.append(self.random_state)
+            return super().fit(X)
+
+    for clusterer in (Seeded(), Seeded(random_state=11)):
+        for model in (clusterer, make_pipeline(StandardScaler(), clusterer)):
+            seeds.clear()
+            predictive_power(model, blobs(), n_repeats=2, random_state=0)
+            if clusterer.random_state is None:
+                assert all(isinstance(seed, int) for seed in seeds)
+                assert len(set(seeds)) > 1
+            else:
+                assert set(seeds) == {11}
 
 
 def test_sparse_data():
