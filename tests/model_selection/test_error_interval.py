@@ -1,5 +1,7 @@
 """Properties of error_interval that hold for every method."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers.crossed import each_value
@@ -16,7 +18,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from skeval.model_selection import cross_val_error, error_interval, resubstitution_error
-from skeval.model_selection._interval_methods import ERROR_METHODS
 
 SMALL = {  # a few fits of each method
     "resubstitution": {},
@@ -32,12 +33,12 @@ SMALL = {  # a few fits of each method
     ".632+": {"n_resamples": 10},
     "perturbation": {"n_resamples": 8, "n_folds": 3},
 }
-WEIGHTED = [name for name, method in ERROR_METHODS.items() if method.takes_weights]
+WEIGHTED = [name for name in SMALL if name not in ("oob", ".632", ".632+")]
 
 
 BAYES = GaussianNB()
 GROUPS = np.repeat(np.arange(13), 2)
-every_method = pytest.mark.parametrize("method", ERROR_METHODS)
+every_method = pytest.mark.parametrize("method", SMALL)
 
 
 def numbers(result):
@@ -46,7 +47,16 @@ def numbers(result):
 
 
 def test_every_method_is_tried():
-    assert set(SMALL) == set(ERROR_METHODS)
+    with pytest.raises(ValueError, match="method must be") as refused:
+        error_interval(BAYES, X, Y, method="no such")
+    names = str(refused.value).partition("one of ")[2].partition("; ")[0]
+    assert set(SMALL) == set(re.findall(r"'([^']+)'", names)) - {"auto", "no such"}
+    # those that take weights are tried with them
+    for method in SMALL.keys() - set(WEIGHTED):
+        with pytest.raises(ValueError, match="sample_weight"):
+            error_interval(
+                BAYES, X, Y, method=method, sample_weight=np.arange(1, N + 1), **SMALL[method]
+            )
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
     assert chosen.extra.parameters == {"n_folds": 10, "n_repeats": 4}
