@@ -101,6 +101,9 @@ def test_estimators_that_are_what_their_tags_say():
         def predict(self, X):
             return np.zeros(len(X))
 
+        def score(self, X, y):
+            return 0.0
+
     for model in (Regressor(), LinearRegression(), LogisticRegression()):
         truth = Y if is_classifier(model) else X[:, 0]
         for estimator in (model, make_pipeline(StandardScaler(), model), GridSearchCV(model, {})):
