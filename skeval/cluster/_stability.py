@@ -237,8 +237,7 @@ def predictive_power(
 
 
 def takes_pairs(clusterer: Any) -> bool:
-    """Return whether a clusterer requires distances or affinities of all pairs instead of points.
-    """
+    """Return whether a clusterer requires distances or affinities of all pairs instead of points."""
     values = clusterer.get_params().values()
     return any(isinstance(value, str) and "precomputed" in value for value in values)
 
@@ -669,8 +668,7 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
 
 
 def draw_rows(n: int, method: str, rng: Generator) -> np.ndarray:
-    """Return all of n rows, half of them, or the distinct rows of a bootstrap, in ascending order.
-    """
+    """Return all of n rows, half of them, or the distinct rows of a bootstrap, in ascending order."""
     if method == "jitter":
         return np.arange(n)
     drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)

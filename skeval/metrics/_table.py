@@ -266,8 +266,7 @@ Measured = tuple[float, Forms]
 
 
 class Form(NamedTuple):
-    """A kind of closed form, with the names of its intervals and the function that computes them.
-    """
+    """A kind of closed form, with the names of its intervals and the function that computes them."""
 
     methods: tuple[str, ...]
     make: Callable[[Metric, Arguments, Sample], Measured]
@@ -1103,8 +1102,7 @@ class BatchPredictions:
 
 
 def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield fits with equal numbers of predictions, and the predictions' positions, (n_fits, size).
-    """
+    """Yield fits with equal numbers of predictions, and the predictions' positions, (n_fits, size)."""
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):
         fits = np.flatnonzero(sizes == size)

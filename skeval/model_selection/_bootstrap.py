@@ -768,8 +768,7 @@ class ScoreTally:
     def estimate(
         self, method: str, _: ResamplingPlan, counts: dict[str, Any], root: SeedSequence
     ) -> Estimate:
-        """Return the estimate from the score of the fit to all samples and the scores of resamples.
-        """
+        """Return the estimate from the score of the fit to all samples and the scores of resamples."""
         inputs, units, label = self.inputs, self.units, self.label
         apparent, (inside, everywhere, outside) = self.apparent, np.concatenate(self.scores).T
         gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)

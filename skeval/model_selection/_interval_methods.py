@@ -278,8 +278,7 @@ def error_interval(
 
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
-    """Return the parameters that are not None. Raise an error if the method does not use one.
-    """
+    """Return the parameters that are not None. Raise an error if the method does not use one."""
     # the signature of a method lists its parameters
     takes = signature(ERROR_METHODS[method].estimate).parameters
     parameters = {name: value for name, value in parameters.items() if value is not None}
@@ -731,8 +730,7 @@ def find_loss_units(
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
-    """Return the sample weights, or None. Raise an error if the method does not support them.
-    """
+    """Return the sample weights, or None. Raise an error if the method does not support them."""
     if sample_weight is None:
         return None
     if not ERROR_METHODS[inputs.method].takes_weights:

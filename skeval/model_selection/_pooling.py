@@ -747,8 +747,7 @@ class PooledRate:
         return self._limit(confidence_level, np.zeros(len(SPREADS)))
 
     def prediction_limits(self, confidence_level: float) -> Limits:
-        """Return the interval of the rate at another site, or [0, 1] with fewer than three sites.
-        """
+        """Return the interval of the rate at another site, or [0, 1] with fewer than three sites."""
         if len(self.sites.sizes) < 3:
             return 0.0, 1.0
         return self._limit(confidence_level, SPREADS)

@@ -68,8 +68,7 @@ def convert_arrow(X: Any) -> Any:
 
 
 def take_column(argument: str, X: Any, values: Any) -> tuple[Any, Any]:
-    """Return X and the values of an argument. If they are a column of X, X is returned without it.
-    """
+    """Return X and the values of an argument. If they are a column of X, X is returned without it."""
     column = find_column(argument, X, values)
     if isinstance(values, str):
         X = X[[name for name in X.columns if name != values]]

@@ -1,5 +1,4 @@
-"""Warnings about predictions, estimates and the model, that is, all except those about the table.
-"""
+"""Warnings about predictions, estimates and the model, that is, all except those about the table."""
 
 from __future__ import annotations
 
@@ -78,8 +77,7 @@ def name_check(check: Any) -> str:
 def list_checks(
     found: Iterable[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
 ) -> list[CheckResult]:
-    """Return the findings besides those of the table, and outcomes of `others` without a finding.
-    """
+    """Return the findings besides those of the table, and outcomes of `others` without a finding."""
     by_code: dict[str, list[CheckResult]] = {}
     for result in found:
         by_code.setdefault(result.code, []).append(result)

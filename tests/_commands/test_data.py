@@ -12,7 +12,6 @@ import pytest
 from pyarrow import parquet as pq
 
 from skeval.__main__ import main, make_parser
-from skeval._commands import check_source
 from skeval._commands._data import read_table
 
 N = 60
@@ -497,18 +496,18 @@ def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_pat
     assert "--task" not in capsys.readouterr().out
 
 
-def test_bundled_names_and_files_are_sources(tmp_path):
-    file = tmp_path / "table.csv"
-    file.write_text("a,b\n1,2\n")
-    for source in ("breast_cancer", "iris", "wine", "digits", file, str(file)):
-        check_source(source)
-    with pytest.raises(FileNotFoundError, match="no bundled set of that name: breast_cancer"):
-        check_source(tmp_path / "missing.csv")
-    with pytest.raises(
-        FileNotFoundError, match=r"tabel.csv' \(did you mean 'table.csv'\?\), and no"
-    ):
-        check_source(tmp_path / "tabel.csv")
-    with pytest.raises(FileNotFoundError, match="did you mean 'iris'"):
-        check_source("irsi")
-    with pytest.raises(FileNotFoundError, match="no file"):
-        check_source(tmp_path / "nowhere" / "table.csv")
+def test_bundled_names_and_files_are_sources(tmp_path, capsys):
+    file = write(tmp_path / "table.csv")
+
+    def refuse(source):
+        assert main(["evaluate", str(source), "--estimator", "no-such"]) == 2
+        return capsys.readouterr().err
+
+    for source in ("breast_cancer", "iris", "wine", "digits", file):
+        assert "--estimator must be one of" in refuse(source)
+    missing = refuse(tmp_path / "missing.csv")
+    assert "missing.csv', and no bundled set of that name: breast_cancer" in missing
+    near = refuse(tmp_path / "tabel.csv")
+    assert "tabel.csv' (did you mean 'table.csv'?), and no" in near
+    assert "did you mean 'iris'" in refuse("irsi")
+    assert "no file" in refuse(tmp_path / "nowhere" / "table.csv")

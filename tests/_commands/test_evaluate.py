@@ -22,8 +22,6 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.__main__ import main, make_parser
-from skeval._commands import cluster, evaluate
-from skeval._commands.evaluate import CLASSIFIERS
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
@@ -60,6 +58,15 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
 def small_forests(monkeypatch):
     small = partial(RandomForestClassifier, 3)
     monkeypatch.setattr("sklearn.ensemble.RandomForestClassifier", small)
+
+
+CLASSIFIERS = ["linear-svm", "rbf-svm", "logistic", "lda", "knn", "forest"]
+
+
+def test_a_wrong_estimator_is_told_which_there_are(capsys):
+    assert main(["evaluate", "wine", "--estimator", "no-such"]) == 2
+    (names,) = re.findall("must be one of (.*) or module", capsys.readouterr().err)
+    assert set(names.split(", ")) == set(CLASSIFIERS)
 
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
@@ -293,9 +300,12 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
         assert f"{column!r} of predictions has no value in row 4" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("examples", [evaluate.EXAMPLES, cluster.EXAMPLES])
-def test_the_examples_of_the_help_run(examples, capsys):
-    lines = [line.split() for line in examples.splitlines() if line.startswith("    skeval ")]
+@pytest.mark.parametrize("command", ["evaluate", "cluster"])
+def test_the_examples_of_the_help_run(command, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    told = capsys.readouterr().out
+    lines = [line.split() for line in told.splitlines() if line.startswith("    skeval ")]
     assert len(lines) >= 4
     for _, *words in lines:
         assert make_parser().parse_args(words).run

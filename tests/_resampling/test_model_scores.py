@@ -21,8 +21,8 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 
-from skeval._resampling.fit_request import StandIn
 from skeval.model_selection import (
     bootstrap_score,
     compare_classifiers,
@@ -140,6 +140,25 @@ def test_a_score_of_several_samples_is_not_averaged_over_single_ones(name, scori
         PROCEDURES[name](LogisticRegression(), X, y, LeaveOneOut(), scoring)
 
 
+class Replay:
+    """A fitted model whose samples are row numbers of known responses."""
+
+    def __init__(self, model, responses, classes):
+        self.model, self.responses = model, responses
+        if is_classifier(model):
+            self.classes_ = classes
+
+    def __sklearn_tags__(self):
+        return get_tags(self.model)
+
+    def predict(self, rows):
+        return self.responses["predict"][rows]
+
+    @available_if(lambda self: "predict_proba" in self.responses)
+    def predict_proba(self, rows):
+        return self.responses["predict_proba"][rows]
+
+
 def pooled_score(model, X, y, cv, scoring, groups=None):
     """Return a score of all out-of-fold predictions together, by scikit-learn."""
     splits = list(cv.split(X, y, groups))
@@ -150,9 +169,7 @@ def pooled_score(model, X, y, cv, scoring, groups=None):
             responses[method] = np.concatenate(
                 [getattr(clone(model).fit(X[a], y[a]), method)(X[b]) for a, b in splits]
             )
-    replayed = StandIn(responses, get_tags(model), getattr(model, "classes_", None))
-    if not hasattr(replayed, "classes_") and is_classifier(model):
-        replayed.classes_ = np.unique(y)
+    replayed = Replay(model, responses, np.unique(y))
     return metrics.get_scorer(scoring)(replayed, np.arange(len(rows)), y[rows])
 
 

@@ -4,17 +4,10 @@ import pickle
 
 import joblib
 import numpy as np
-from numpy.random import SeedSequence
+from helpers.folds import folds_of, note_splits
 
-from skeval._resampling.plans import (
-    Fit,
-    PlanBlock,
-    concatenate_blocks,
-    deal_folds,
-    repeated_folds,
-    subsamples,
-)
-from skeval._resampling.sampling_units import Target, units_of
+from skeval._resampling.plans import Fit, PlanBlock, concatenate_blocks
+from skeval.model_selection import error_interval
 
 RNG = np.random.default_rng(0)
 
@@ -76,43 +69,40 @@ def test_parts_of_a_block_keep_the_order_of_their_rows():
 
 N = 26
 Y = np.random.default_rng(7).permutation(np.repeat([0, 1, 2], [12, 9, 5]))
-UNITS = units_of(Target(Y, np.unique(Y), Y))
 
 
-def splits_of(plan):
-    """Return the rows that each fit of a plan trains on and is tested on."""
-    blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
-    return [
-        (np.flatnonzero(b.train[0]).tolist(), np.flatnonzero(b.test[0]).tolist()) for b in blocks
-    ]
+def draw(method, **options):
+    """Return the rows that each fit of a method trains on and is tested on."""
+    return note_splits(error_interval, Y, method=method, **{"random_state": 0} | options)
 
 
 def test_nested_folds():
-    plan = repeated_folds(UNITS, 5, 2, SeedSequence(0), nested=True)
-    folds = deal_folds(UNITS, 5, 2, SeedSequence(0))
+    folds = folds_of(draw("repeated_cv", n_folds=5, n_repeats=2), 5)
     sizes = np.array([np.bincount(fold, minlength=5) for fold in folds])
     assert np.ptp(sizes) == 1
     for fold in folds:  # classes are spread as evenly as they can be
         table = np.histogram2d(Y, fold, bins=[np.arange(4) - 0.5, np.arange(6) - 0.5])[0]
         assert np.ptp(table, axis=1).max() <= 1
-    train, test = splits_of(plan)[5]
-    assert sorted(train + test) == list(range(N))
-    assert set(folds[0][test]) == {0, 1}
+    # fits that leave one fold out are followed by those that leave two out, tested on these
+    fits = draw("nested_cv", n_folds=5, n_repeats=2)
+    assert len(fits) == 30
+    for number, (train, test) in enumerate(fits):
+        assert sorted(train + test) == list(range(N))
+        assert len(set(folds[number // 15][test])) == (1 if number % 15 < 5 else 2)
+    assert set(folds[0][fits[5][1]]) == {0, 1}
 
 
 def test_classes_are_balanced_in_random_halves():
-    halves = np.concatenate(
-        [
-            np.arange(N)[UNITS.mask(UNITS.spread(np.arange(N), rng)[:13])]
-            for rng in map(np.random.default_rng, range(50))
-        ]
-    )
-    share = np.bincount(Y[halves]) / 50
-    assert np.abs(share - np.bincount(Y) / 2).max() < 0.5
+    halves = [draw("holdout", test_size=0.5, random_state=seed)[0] for seed in range(50)]
+    for side in zip(*halves, strict=True):
+        assert {len(half) for half in side} == {13}
+        counts = np.array([np.bincount(Y[half], minlength=3) for half in side])
+        assert np.abs(counts - np.bincount(Y) / 2).max() <= 1
+        assert np.abs(counts.mean(axis=0) - np.bincount(Y) / 2).max() < 0.5
 
 
 def test_the_first_repeats_are_those_of_a_smaller_plan():
-    few, many = (repeated_folds(UNITS, 4, repeats, SeedSequence(1)) for repeats in (2, 5))
-    assert splits_of(few) == splits_of(many)[:8]
-    few, many = (subsamples(UNITS, 6, repeats, SeedSequence(1)) for repeats in (2, 5))
-    assert splits_of(few) == splits_of(many)[:2]
+    for method, options, n_fits in (("repeated_cv", {"n_folds": 4}, 8), ("corrected_t", {}, 2)):
+        few, many = (draw(method, n_repeats=repeats, **options) for repeats in (2, 5))
+        assert few == many[:n_fits]
+        assert len(few) == n_fits

@@ -2,42 +2,24 @@
 
 import numpy as np
 import pytest
+from helpers.folds import folds_of, note_splits
 from numpy.testing import assert_array_equal
 from reference import folds as reference
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 
-from skeval._resampling.plans import make_permutation_plan, resolve_folds
-from skeval._resampling.sampling_units import Target, deal_labels
-from skeval.model_selection import cross_val_error, error_interval
-
-
-def folds_of(target, n_folds, seed=0):
-    """The fold of each sample."""
-    fold = np.full(len(target), -1)
-    X = np.zeros((len(target), 1))
-    for number, (train, test) in enumerate(resolve_folds(n_folds, X, target, target.groups, seed)):
-        fold[test] = number
-        assert_array_equal(np.sort(np.r_[train, test]), np.arange(len(target)))
-    return fold
+from skeval.model_selection import cross_val_error, error_interval, permutation_test
 
 
 def test_folds_balance_labels():
     rng = np.random.default_rng(0)
     labels = (rng.random((60, 6)) < [0.05, 0.1, 0.1, 0.3, 0.5, 0.9]).astype(float)
-    fold = deal_labels(labels, 5, np.random.default_rng(1))
-    assert_array_equal(fold, reference.deal_labels(labels, 5, np.random.default_rng(1)))
-    target = Target(
-        labels.astype(int),
-        None,
-        labels.astype(int),
-        None,
-        None,
-        tuple("abcdef"),
-        (np.arange(2),) * 6,
-    )
-    fold = folds_of(target, 5)
+    fits = note_splits(cross_val_error, labels.astype(int), cv=5, random_state=0)
+    (fold,) = folds_of(fits, 5)
+    rng = np.random.default_rng(np.random.SeedSequence(0).generate_state(1)[0])
+    assert_array_equal(fold, reference.deal_labels(labels, 5, rng))
+    assert all(sorted(train + test) == list(range(60)) for train, test in fits)
     counts = np.array([labels[fold == number].sum(axis=0) for number in range(5)])
     assert [np.sum(fold == number) for number in range(5)] == [12] * 5
     assert np.abs(counts - labels.sum(axis=0) / 5)[:, :-1].max() < 1
@@ -45,16 +27,18 @@ def test_folds_balance_labels():
     assert np.ptp(counts, axis=0).mean() < np.ptp(random, axis=0).mean() / 2
     # no fold is empty
     for seed in range(20):
-        few = (np.random.default_rng(seed).random((7, 3)) < 0.4).astype(float)
-        assert set(deal_labels(few, 7, np.random.default_rng(seed))) == set(range(7))
+        few = (np.random.default_rng(seed).random((7, 3)) < 0.4).astype(int)
+        assert all(test for _, test in note_splits(cross_val_error, few, cv=7, random_state=seed))
 
 
-def test_folds_of_permuted_numbers_do_not_depend_on_them():
-    y = np.random.default_rng(0).normal(size=30)
-    order = [np.random.default_rng(seed).permutation(30) for seed in range(3)]
-    plan = make_permutation_plan(5, np.zeros((30, 1)), Target(y, None, y), order.__getitem__, 3, 0)
-    for draw in range(4):
-        assert_array_equal(plan.draw(draw).test, plan.draw(0).test)
+@pytest.mark.parametrize("kind", ["numbers", "labels"])
+def test_folds_of_permuted_targets_do_not_depend_on_them(kind):
+    y = np.random.default_rng(0).normal(size=30 if kind == "numbers" else (30, 3))
+    y = y if kind == "numbers" else (y > 0).astype(int)
+    fits = note_splits(permutation_test, y, cv=5, n_permutations=3, random_state=0)
+    assert len(fits) == 20
+    for first in range(0, 20, 5):
+        assert fits[first : first + 5] == fits[:5]
 
 
 def test_time_series_with_groups():
@@ -62,9 +46,10 @@ def test_time_series_with_groups():
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(40), 3)[np.argsort(np.arange(120) + 30 * rng.random(120))]
     y, X = rng.normal(size=120), rng.normal(size=(120, 2))
-    cv, target = TimeSeriesSplit(4, gap=5), Target(y, None, y, groups=group)
+    cv = TimeSeriesSplit(4, gap=5)
     plain = list(cv.split(X))
-    folds = list(resolve_folds(cv, X, target, group, 0))
+    noted = note_splits(cross_val_error, y, cv=cv, groups=group)
+    folds = [(np.array(train), np.array(test)) for train, test in noted]
     for (train, test), (before, tested) in zip(folds, plain, strict=True):
         assert_array_equal(test, tested)
         assert_array_equal(train, [row for row in before if group[row] not in set(group[test])])

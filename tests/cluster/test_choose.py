@@ -1,12 +1,11 @@
 """The number of clusters: right on clear data, its rules, candidates, parameter names, cautions."""
 
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
-from numpy.random import SeedSequence
+from helpers.references import Recorder
+from reference import stability as reference
 from scipy.sparse import csr_array
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
@@ -23,11 +22,8 @@ from skeval.cluster import (
     structure_test,
 )
 from skeval.cluster._choose import find_limits
-from skeval.cluster._references import resolve_reference
-from skeval.cluster._stability import AGREEMENTS, Draw, agree_both_ways, compare_halves
 
-KMEANS = KMeans(n_init=3)
-STRENGTH = partial(agree_both_ways, AGREEMENTS["prediction_strength"])
+KMEANS, WARD = KMeans(n_init=3), AgglomerativeClustering()
 
 
 def three(seed=0):
@@ -169,20 +165,21 @@ def test_reference_goes_by_the_kind_of_data():
 
 
 def test_reference_is_the_strength_of_its_draws():
-    X = three()
+    X, seen = three(), []
     options = {"n_repeats": 4, "random_state": 3, "method": "prediction_strength"}
-    choice = choose_n_clusters(KMEANS, X, n_clusters=[3, 4], **options)
-    children = SeedSequence(3).spawn(1)[0].spawn(20)
-    draws = resolve_reference(X, "uniform")[1]
+    choice = choose_n_clusters(Recorder(seen=seen), X, n_clusters=[3, 4], **options)
+    rows = {row.tobytes() for row in X}
+    strength = reference.prediction_strength
     for row, k in enumerate([3, 4]):
-        for repeat in range(4):
-            rng = np.random.default_rng(children[repeat])
-            clusterers = {k: KMEANS.__class__(k, n_init=3)}
-            halves = X, draws, [STRENGTH], clusterers, Draw(rng, True)
-            ((expected,),) = compare_halves(*halves)
-            assert choice.reference_replicates[row, repeat] == expected
+        drawn = [part for n, part in seen if n == k and part[0].tobytes() not in rows]
+        for repeat, halves in enumerate(zip(drawn[::2], drawn[1::2], strict=True)):
+            data, cluster = np.vstack(halves), AgglomerativeClustering(k).fit_predict
+            first, second = np.split(np.arange(len(X)), 2)
+            expected = reference.halving(cluster, data, first, second, strength)
+            assert choice.reference_replicates[row, repeat] == pytest.approx(expected)
+    assert len(drawn) == 8
     np.testing.assert_allclose(choice.reference_values, choice.reference_replicates.mean(axis=1))
-    more = choose_n_clusters(KMEANS, X, n_clusters=[4], **options | {"n_repeats": 6})
+    more = choose_n_clusters(WARD, X, n_clusters=[4], **options | {"n_repeats": 6})
     np.testing.assert_array_equal(more.reference_replicates[0, :4], choice.reference_replicates[1])
 
 

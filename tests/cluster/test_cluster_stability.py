@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from numpy.random import SeedSequence
 from reference import cluster_stability as reference
@@ -15,7 +15,6 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
-from skeval.cluster._stability import cluster_jaccards
 
 WARD = AgglomerativeClustering(3)
 
@@ -25,15 +24,35 @@ def blobs(seed=0, n=60, spread=1.0):
     return make_blobs(n, centers=centers, cluster_std=spread, random_state=seed)[0]
 
 
+class Given(ClusterMixin, BaseEstimator):
+    """Has labels for the data, and other labels for samples of each later fit."""
+
+    def __init__(self, labels, fits):
+        self.labels, self.fits = labels, fits
+
+    def __sklearn_clone__(self):
+        return self
+
+    def fit_predict(self, X, y=None):
+        self.fits.append(X[:, 0].astype(int))
+        return self.labels[len(self.fits) > 1][self.fits[-1]]
+
+
 @settings(deadline=None, derandomize=True, database=None)
-@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=12))
-def test_jaccards_equal_their_definition(pairs):
+@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=4, max_size=12))
+def test_jaccards_equal_their_definitions(pairs):
+    """Some clusters are in no sample of a resample."""
     labels, found = map(np.array, zip(*pairs, strict=True))
-    names = np.arange(4)  # some are in no sample
-    np.testing.assert_allclose(
-        cluster_jaccards(names, labels, found),
-        reference.cluster_jaccards(range(4), labels.tolist(), found.tolist()),
-    )
+    assume(labels.max() >= 0)
+    X, fits = np.column_stack([np.arange(len(labels)), np.zeros(len(labels))]), []
+    result = cluster_stability(Given((labels, found), fits), X, n_resamples=4, random_state=0)
+    names = np.unique(labels[labels >= 0]).tolist()
+    assert result.labels.tolist() == names
+    expected = [
+        reference.cluster_jaccards(names, labels[rows].tolist(), found[rows].tolist())
+        for rows in fits[1:]
+    ]
+    np.testing.assert_allclose(result.replicates.T, expected)
 
 
 FITTED = []

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from helpers.crossed import each_value
 from helpers.published_scores import GAP, LOG_W, RUSPINI, SCENARIOS, SE
-from numpy.random import SeedSequence
+from helpers.references import draw_references
 from reference import gap as reference
 from scipy.sparse import csr_matrix
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import StabilityDisplay, _choose, gap_statistic
-from skeval.cluster._references import resolve_reference
 
 WARD = AgglomerativeClustering()
 KMEANS = KMeans(n_init=2)
@@ -30,8 +29,7 @@ def test_equals_the_definition(kind, metric, power):
         WARD, X, n_clusters=range(1, 5), reference=kind, metric=metric, n_references=5,
         random_state=3,
     )  # fmt: skip
-    children, draws = SeedSequence(3).spawn(1)[0].spawn(20), resolve_reference(X, kind)[1]
-    sets = [draws(np.random.default_rng(children[b])) for b in range(5)]
+    sets = draw_references(X, kind, 5, random_state=3)
     gaps, errors = [], []
     for row, k in enumerate(range(1, 5)):
         clusterer = AgglomerativeClustering(k)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.random import SeedSequence
+from helpers.references import Recorder, draw_references
 from reference import sequential as reference
 from scipy.sparse import csr_array
 from scipy.stats import binomtest
@@ -11,7 +11,6 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import silhouette_score
 
 from skeval.cluster import _choose, choose_n_clusters
-from skeval.cluster._references import refer_to_clusters
 
 KMEANS, WARD = KMeans(n_init=2), AgglomerativeClustering()
 
@@ -50,18 +49,20 @@ def test_a_single_draw_with_clusters_has_a_finite_limit():
 
 
 def test_equals_the_definition():
-    X, candidates = three(), [2, 3, 4]
-    choice = choose_n_clusters(WARD, X, n_clusters=candidates, random_state=3)
-    silhouettes = [
-        silhouette_score(X, WARD.set_params(n_clusters=k).fit_predict(X)) for k in candidates
-    ]
-    np.testing.assert_allclose(choice.values, silhouettes)
-    draw, children = refer_to_clusters(X, np.zeros(60)), SeedSequence(3).spawn(1)[0].spawn(20)
-    data = draw(np.random.default_rng(children[5]))
-    again = [
-        silhouette_score(data, WARD.set_params(n_clusters=k).fit_predict(data)) for k in candidates
-    ]
-    np.testing.assert_allclose(choice.reference_replicates[:, 5], again)
+    X, candidates, seen = three(), [2, 3, 4], []
+    choice = choose_n_clusters(Recorder(seen=seen), X, n_clusters=candidates, random_state=3)
+    for row, k in enumerate(candidates):
+        data, *draws = (each for n_clusters, each in seen if n_clusters == k)
+        assert data is X
+        values = [
+            silhouette_score(each, AgglomerativeClustering(k).fit_predict(each))
+            for each in (X, *draws[:39])
+        ]
+        assert choice.values[row] == pytest.approx(values[0])
+        np.testing.assert_allclose(choice.reference_replicates[row], values[1:])
+    # one population of the shape of all samples
+    (first,) = draw_references(X, "unimodal", random_state=3)
+    np.testing.assert_array_equal(seen[3][1], first)
     assert choice.pvalue == 1 / 40  # no draw is as good
     assert choice.n_clusters == 3
     assert choice.pvalue_more > 0.025

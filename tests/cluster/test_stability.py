@@ -16,7 +16,6 @@ from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval.cluster import _stability as stability
 from skeval.cluster import predictive_power
 
 WARD = AgglomerativeClustering(3)
@@ -58,13 +57,32 @@ def test_equals_the_definition(agreement):
     assert result.standard_error == pytest.approx(result.replicates.std(ddof=1) / np.sqrt(3))
 
 
+class Given(ClusterMixin, BaseEstimator):
+    """Has a given label for each value of the only feature."""
+
+    def __init__(self, labels):
+        self.labels = labels
+
+    def fit_predict(self, X, y=None):
+        return np.array([self.labels[value] for value in X[:, 0]])
+
+
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 3)), min_size=1, max_size=12))
-def test_agreements_equal_their_definitions(pairs):
-    labels, predicted = map(np.array, zip(*pairs, strict=True))
-    for name, expected in REFERENCES.items():
-        value = stability.AGREEMENTS[name](labels, predicted)
-        assert value == pytest.approx(expected(list(labels), list(predicted)), abs=1e-12), name
+@given(st.lists(st.integers(-1, 3), min_size=6, max_size=16), st.integers(0, 9))
+def test_agreements_equal_their_definitions(labels, seed):
+    """Any labels of one half beside those of its nearest neighbors in the other one."""
+    X = np.random.default_rng(seed).normal(size=(len(labels), 1))
+    given = Given(dict(zip(X[:, 0].tolist(), labels, strict=True)))
+    orders = [
+        np.random.default_rng(child).permutation(len(X)) for child in SeedSequence(seed).spawn(2)
+    ]
+    for name, agreement in REFERENCES.items():
+        options = {"agreement": name, "n_repeats": 2, "random_state": seed}
+        found = predictive_power(given, X, **options).replicates
+        for value, order in zip(found, orders, strict=True):
+            halves = np.array_split(order, 2)
+            expected = reference.halving(given.fit_predict, X, *halves, agreement)
+            assert value == pytest.approx(expected, abs=1e-12), (name, halves)
 
 
 @each_value
@@ -98,11 +116,22 @@ def test_clear_clusters_are_predicted_and_random_labels_are_not():
 
 
 def test_given_seed_of_the_clusterer_is_kept():
-    rng = np.random.default_rng(0)
-    nested = make_pipeline(StandardScaler(), KMeans(3, random_state=11))
-    assert stability.seed_clusterer(nested, rng)[-1].random_state == 11
-    assert isinstance(stability.seed_clusterer(KMeans(3), rng).random_state, int)
-    assert isinstance(stability.seed_clusterer(make_pipeline(KMeans(3)), rng)[-1].random_state, int)
+    seeds = []
+
+    class Seeded(RandomLabels):
+        def fit(self, X, y=None):
+            seeds.append(self.random_state)
+            return super().fit(X)
+
+    for clusterer in (Seeded(), Seeded(random_state=11)):
+        for model in (clusterer, make_pipeline(StandardScaler(), clusterer)):
+            seeds.clear()
+            predictive_power(model, blobs(), n_repeats=2, random_state=0)
+            if clusterer.random_state is None:
+                assert all(isinstance(seed, int) for seed in seeds)
+                assert len(set(seeds)) > 1
+            else:
+                assert set(seeds) == {11}
 
 
 def test_sparse_data():

@@ -4,13 +4,12 @@ from functools import partial
 
 import numpy as np
 import pytest
-from numpy.random import SeedSequence
+from helpers.references import draw_references
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
 from skeval.cluster import structure_test
-from skeval.cluster._references import resolve_reference
 from skeval.metrics.cluster import davies_bouldin_index, silhouette_score
 
 WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
@@ -24,11 +23,8 @@ def blobs(seed=0, n=60):
 def test_equals_the_definition(kind):
     X = np.random.default_rng(0).normal(size=(40, 2))
     found = structure_test(WARD, X, reference=kind, n_references=9, random_state=3)
-    children, draws = SeedSequence(3).spawn(1)[0].spawn(20), resolve_reference(X, kind)[1]
-    null = []
-    for b in range(9):
-        data = draws(np.random.default_rng(children[b]))
-        null.append(silhouette_score(data, WARD.fit_predict(data)))
+    sets = draw_references(X, kind, 9, random_state=3)
+    null = [silhouette_score(data, WARD.fit_predict(data)) for data in sets]
     np.testing.assert_array_equal(found.null_distribution, null)
     assert found.statistic == silhouette_score(X, WARD.fit_predict(X))
     assert found.pvalue == (1 + sum(value >= found.statistic for value in null)) / 10

@@ -13,12 +13,11 @@ from sklearn.feature_selection import RFE, SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import LabelBinarizer, Normalizer, StandardScaler
 from sklearn.svm import SVC, SVR
 
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
-from skeval.feature_selection._cv2 import ClassScores, prepare_selector, read_selection
 
 EXTRACTIONS = [PCA(3, random_state=0), PLSRegression(2), LinearDiscriminantAnalysis()]
 BIAS = "ignore:(selecting|extracting) features on all samples"
@@ -30,6 +29,27 @@ def sample(n=60, p=30, n_classes=2, seed=0):
     X = rng.normal(size=(n, p)) * rng.uniform(0.1, 10, p)
     X[y == "case", :3] += 2 * X[:, :3].std(axis=0)
     return X, y
+
+
+class OnIndicators(TransformerMixin, BaseEstimator):
+    """A regression on one indicator column per class, as a step of a plain pipeline."""
+
+    def __init__(self, regression):
+        self.regression = regression
+
+    def fit(self, X, y):
+        self.fitted_ = clone(self.regression).fit(X, LabelBinarizer().fit_transform(y))
+        return self
+
+    def transform(self, X):
+        return self.fitted_.transform(X)
+
+
+def write_plainly(selector):
+    """Return a selector with its regressions, which need numbers, fitted to indicators."""
+    if isinstance(selector, Pipeline):
+        return make_pipeline(*(write_plainly(step) for _, step in selector.steps))
+    return OnIndicators(selector) if isinstance(selector, PLSRegression) else selector
 
 
 @each_value
@@ -48,7 +68,7 @@ def test_the_error_equals_that_of_a_plain_pipeline(selector, classifier):
     X, y = sample()
     cv = StratifiedKFold(5, shuffle=True, random_state=0)
     model = CV2FeatureSelectionPipeline(selector, classifier, cv=cv).fit(X, y)
-    plain = make_pipeline(prepare_selector(selector), classifier)
+    plain = make_pipeline(write_plainly(selector), classifier)
     assert model.cv2_error_ == np.mean(cross_val_predict(plain, X, y, cv=cv) != y)
     assert model.predict(X).tolist() == plain.fit(X, y).predict(X).tolist()
     assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
@@ -85,12 +105,17 @@ def test_extraction_has_no_support(selector):
 
 def test_pls_is_fitted_to_indicators_of_the_classes():
     X, y = sample(n_classes=3)
-    scores = ClassScores(PLSRegression(2)).fit(X, y)
+    model = CV2FeatureSelectionPipeline(PLSRegression(2), GaussianNB(), cv=None).fit(X, y)
     by_hand = PLSRegression(2).fit(X, LabelBinarizer().fit_transform(y))
-    np.testing.assert_allclose(scores.transform(X), by_hand.transform(X))
-    assert prepare_selector(RFE(SVR(kernel="linear"))).__class__ is RFE
-    kept = make_pipeline(StandardScaler(), SelectKBest())
-    assert prepare_selector(kept) is kept
+    np.testing.assert_allclose(model.transform(X), by_hand.transform(X))
+    # a selector whose estimator is a regressor is fitted to the classes themselves
+    number = (y == "case").astype(int)
+    kept = make_pipeline(StandardScaler(), RFE(SVR(kernel="linear"), n_features_to_select=4))
+    for selector in (kept, kept[-1]):
+        model = CV2FeatureSelectionPipeline(selector, GaussianNB(), cv=None).fit(X, number)
+        fitted = clone(selector).fit(X, number)
+        last = fitted[-1] if selector is kept else fitted
+        assert model.support_.tolist() == last.support_.tolist()
 
 
 @pytest.mark.filterwarnings(BIAS)
@@ -118,13 +143,19 @@ def test_bad_selectors():
         CV2FeatureSelectionPipeline(nothing, GaussianNB(), cv=None).fit(X, y)
 
 
+class Double(TransformerMixin, BaseEstimator):
+    """A transformer without names of features."""
+
+    def fit(self, X, y=None):
+        self.n_features_in_ = X.shape[1]
+        return self
+
+    def transform(self, X):
+        return 2 * X
+
+
 def test_a_transformer_without_names_of_features_makes_new_ones():
-    class Double(TransformerMixin, BaseEstimator):
-        def fit(self, X, y=None):
-            self.n_features_in_ = X.shape[1]
-            return self
-
-        def transform(self, X):
-            return 2 * X
-
-    assert read_selection(Double().fit(np.eye(3)), 3) is None
+    X, y = sample()
+    model = CV2FeatureSelectionPipeline(Double(), GaussianNB(), cv=None).fit(X, y)
+    with pytest.raises(AttributeError, match="support_ needs a selector that keeps columns"):
+        model.support_  # noqa: B018

@@ -1,5 +1,7 @@
 """Displays of what selecting features does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,33 +12,32 @@ from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
     SelectionBiasDisplay,
     SelectionFrequencyDisplay,
+    selection_bias,
     selection_stability,
 )
-from skeval.feature_selection._cv2 import BiasExtra
-from skeval.model_selection import Estimate
 
 pytest.importorskip("matplotlib")
 
-BIAS = Estimate(
-    name="selection bias",
-    value=0.3,
-    standard_error=0.05,
-    method="cross_validation",
-    extra=BiasExtra(
-        cv1_error=0.1,
-        cv2_error=0.4,
-        cv1_errors=np.array([0.05, 0.15]),
-        cv2_errors=np.array([0.35, 0.45]),
-        n_repeats=2,
-        n_failed=0,
-    ),
-    limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},
-    confidence_level=0.9,
-)
+
+@pytest.fixture(scope="module")
+def bias():
+    """A bias of round numbers."""
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.tile([0, 1], 10)
+    found = selection_bias(SelectKBest(k=1), GaussianNB(), X, y, cv=2)
+    errors = {"cv1_error": 0.1, "cv2_error": 0.4}
+    errors |= {"cv1_errors": np.array([0.05, 0.15]), "cv2_errors": np.array([0.35, 0.45])}
+    return replace(
+        found,
+        value=0.3,
+        standard_error=0.05,
+        extra=replace(found.extra, **errors, n_repeats=2),
+        limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},
+        confidence_level=0.9,
+    )
 
 
-def test_bias_draws_both_errors_and_their_difference():
-    display = SelectionBiasDisplay.from_result(BIAS)
+def test_bias_draws_both_errors_and_their_difference(bias):
+    display = SelectionBiasDisplay.from_result(bias)
     np.testing.assert_allclose(display.points_.get_xydata(), [[0.1, 0], [0.4, 1]])
     (segment,) = display.errorbar_.lines[2][0].get_segments()
     np.testing.assert_allclose(segment, [[0.2, 2], [0.45, 2]])

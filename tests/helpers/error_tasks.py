@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.folds import note_splits
 from numpy.testing import assert_allclose
 from reference import intervals as reference
 from scipy.stats import norm
 from sklearn.linear_model import Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import error_interval
 
 RNG = np.random.default_rng(7)
@@ -26,18 +26,11 @@ SEED = 5
 NORMAL = norm.ppf(0.95)
 
 
-def target_of(task):
-    model, y, *_ = TASKS[task]
-    return validate_data(model, X, y)[1]
-
-
-def splits_of(plan):
-    """The rows that each fit of a plan trains on and is tested on."""
-    blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
-    return [
-        (np.repeat(np.arange(N), b.train[0]).tolist(), np.flatnonzero(b.test[0]).tolist())
-        for b in blocks
-    ]
+def splits_of(task, method, random_state=SEED, **settings):
+    """The rows that each fit of a method trains on and is tested on."""
+    _, y, *_ = TASKS[task]
+    settings |= {"method": method, "random_state": random_state}
+    return note_splits(error_interval, y, **settings)
 
 
 def found(task, method, confidence_level=0.9, **settings):

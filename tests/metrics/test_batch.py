@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
-from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from sklearn import metrics
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.base import clone
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics import get_scorer, make_scorer
-from sklearn.utils import get_tags
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from skeval._resampling.fit_request import EachScorer, FitRequest, StandIn, know_classes
-from skeval._resampling.inputs import FitOutput, tie_values
-from skeval._resampling.plans import PlanBlock
-from skeval._resampling.sampling_units import Target
-from skeval.metrics._scorers import find_batch
-from skeval.metrics._table import BatchPredictions
+from skeval.model_selection import permutation_test
 
-OF_CLASSES = [
-    "accuracy",
-    "balanced_accuracy",
+OF_TWO = [
     "f1",
-    "f1_macro",
-    "f1_micro",
     "precision",
     "recall",
-    "matthews_corrcoef",
     "roc_auc",
     "average_precision",
-    "neg_log_loss",
     "neg_brier_score",
-    make_scorer(metrics.cohen_kappa_score),
     make_scorer(metrics.f1_score),
+]
+OF_ANY = [
+    "accuracy",
+    "balanced_accuracy",
+    "f1_macro",
+    "f1_micro",
+    "matthews_corrcoef",
+    "neg_log_loss",
+    make_scorer(metrics.cohen_kappa_score),
 ]
 OF_NUMBERS = [
     "r2",
@@ -42,117 +41,101 @@ OF_NUMBERS = [
     "neg_mean_absolute_error",
     "neg_root_mean_squared_error",
 ]
+ONE_BY_ONE = [
+    make_scorer(metrics.f1_score, pos_label=0),
+    make_scorer(metrics.fbeta_score, beta=2.0),
+    make_scorer(metrics.roc_auc_score),
+    make_scorer(lambda y, p: 1.0),
+    "jaccard",
+    "roc_auc_ovr",
+]
+"""Scorers without a form for many fits."""
+
+N, N_DRAWS = 40, 24
+MODELS = {
+    "ties": KNeighborsClassifier(4),
+    "probabilities": GaussianNB(),
+    "decisions": RidgeClassifier(),
+}
+OF_PROBABILITIES = ("neg_log_loss", "neg_brier_score")
 
 
-def some_answers(rng, classes):
-    """Fits that are tested on few samples, with ties; classes may be absent."""
-    k, n_fits, n = len(classes), 6, int(rng.integers(4, 30))
-    test = rng.random((n_fits, n)) < 0.6
-    test[:, 0] = True
-    codes, size = rng.integers(0, k, n), int(test.sum())
-    probability = rng.dirichlet(np.ones(k), size)
-    if rng.random() < 0.5:
-        probability = np.round(probability * 4 + 0.1)
-        probability /= probability.sum(axis=1, keepdims=True)
-    decision = np.round(rng.normal(size=size), 1) if k == 2 and rng.random() < 0.5 else None
-    failed = np.zeros(n_fits, dtype=bool)
-    output = FitOutput(test, failed, rng.integers(0, k, size), decision, probability)
-    return Target(classes[codes], classes, codes), output
+def compare(model, X, y, test, scoring, monkeypatch):
+    """Compare scores of a test set under permutations with those of a plain loop.
+
+    A solver does most fits, so that they are scored many at once where that is possible.
+    """
+    rng, fit, n_fits = np.random.default_rng(0), type(model).fit, []
+    train, several = np.setdiff1d(np.arange(N), test), isinstance(scoring, list)
+    orders = np.array([rng.permutation(N) for _ in range(N_DRAWS)])
+    options = {"cv": [(train, test)], "permutations": orders, "random_state": 0}
+    with warnings.catch_warnings(), monkeypatch.context() as patch:
+        warnings.simplefilter("ignore")
+        patch.setattr(type(model), "fit", lambda *a, **k: n_fits.append(1) or fit(*a, **k))
+        given = {str(one): get_scorer(one) for one in scoring} if several else scoring
+        found = permutation_test(model, X, y, scoring=given, **options)
+        assert len(n_fits) < N_DRAWS / 2
+        fitted = [(clone(model).fit(X[train], y[order][train]), order) for order in orders]
+        for one in scoring if several else [scoring]:
+            scorer, scores = get_scorer(one or "accuracy"), found[str(one)] if several else found
+            if one == "neg_log_loss":  # a test set may lack a class
+                log_loss = partial(metrics.log_loss, labels=np.unique(y))
+                scorer = make_scorer(
+                    log_loss, greater_is_better=False, response_method="predict_proba"
+                )
+            expected = [scorer(each, X[test], y[order][test]) for each, order in fitted]
+            assert_allclose(scores.null_distribution, expected, atol=1e-12, err_msg=str(one))
 
 
-def score_each(scorer, target, output):
-    tags = get_tags(LogisticRegression() if target.classes is not None else Ridge())
-    scores = []
-    for part in output:
-        found = {"predict": target.decode(part.predicted)}
-        if part.probability is not None:
-            found["predict_proba"] = part.probability
-        if part.decision is not None:
-            found["decision_function"] = tie_values(part.decision)
-        replayed = StandIn(found, tags, target.classes)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                score = scorer(replayed, np.arange(len(part.rows)), target.y[part.rows])
-            except ValueError:
-                score = np.nan
-        scores.append(score)
-    return scores
-
-
-@each_value
-@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [0, 1, 2]], ids=str)
-@pytest.mark.parametrize("scoring", OF_CLASSES, ids=str)
-def test_scores_of_classes(scoring, classes):
-    rng, n_defined = np.random.default_rng(0), 0
-    for _ in range(4):
-        target, output = some_answers(rng, np.array(classes))
-        score = find_batch(scoring, target.classes)
-        if score is None:
-            assert classes != [0, 1]
-            return
-        found = score(
-            BatchPredictions(
-                np.concatenate([target.codes[t] for t in output.test]), output, target.n_classes
-            )
-        )
-        scorer = know_classes(get_scorer(scoring), target.classes)
-        expected = np.array(score_each(scorer, target, output))
-        defined = ~np.isnan(found)
-        assert_allclose(found[defined], expected[defined], rtol=0, atol=1e-13)
-        n_defined += int(defined.sum())
-    assert n_defined > 10
-
-
-@pytest.mark.parametrize("scoring", OF_NUMBERS)
-def test_scores_of_numbers(scoring):
-    rng = np.random.default_rng(0)
-    for _ in range(8):
-        y, test = rng.normal(size=12), rng.random((6, 12)) < 0.5
-        test[:, :2] = True
-        output = FitOutput(test, np.zeros(6, dtype=bool), rng.normal(size=int(test.sum())))
-        target = Target(y, None, y)
-        true = np.concatenate([y[tested] for tested in test])
-        found = find_batch(scoring, target.classes)(
-            BatchPredictions(true, output, target.n_classes)
-        )
-        assert_allclose(found, score_each(get_scorer(scoring), target, output), rtol=1e-12)
+def make_classes(classes):
+    """Return samples, and a few of them, with one of each class but the first."""
+    rng = np.random.default_rng(len(classes))
+    codes = rng.permutation(np.arange(N) % 5 % len(classes))
+    first = np.flatnonzero(codes == 0)
+    test = [*first[:4], *(np.flatnonzero(codes == code)[0] for code in range(1, len(classes)))]
+    return rng.normal(size=(N, 2)) + codes[:, None], np.array(classes)[codes], test
 
 
 @pytest.mark.parametrize(
-    "scoring",
+    ("kind", "classes"),
     [
-        "roc_auc_ovr",
-        make_scorer(metrics.f1_score, pos_label=0),
-        make_scorer(metrics.roc_auc_score),
-        make_scorer(metrics.fbeta_score, beta=2.0),
-        make_scorer(lambda y, p: 1.0),
-        "no such scorer",
-        len,
+        ("ties", [0, 1]),
+        ("probabilities", [1, 2]),
+        ("ties", [0, 1, 2]),
+        ("probabilities", [0, 1, 2]),
+        ("decisions", [-1, 1]),
     ],
-    ids=str,
 )
-def test_what_is_scored_one_by_one(scoring):
-    target, _ = some_answers(np.random.default_rng(0), np.array([0, 1]))
-    assert find_batch(scoring, target.classes) is None
+def test_scores_of_classes(kind, classes, monkeypatch):
+    """Under permutations the test set may lack a class. The class 1 is positive for F1."""
+    names = OF_ANY + (OF_TWO if len(classes) == 2 else [])
+    if kind == "decisions":
+        names = [name for name in names if name not in OF_PROBABILITIES]
+    compare(MODELS[kind], *make_classes(classes), names, monkeypatch)
 
 
-@pytest.mark.parametrize("kind", ["list", "each"])
-def test_several_scorers_of_which_some_score_one_by_one(kind):
-    names = ["accuracy", "f1", "jaccard", "roc_auc"]
+@pytest.mark.parametrize("scoring", [*ONE_BY_ONE, "roc_auc", "f1", None], ids=str)
+def test_a_score_of_two_classes(scoring, monkeypatch):
+    compare(MODELS["ties"], *make_classes([0, 1]), scoring, monkeypatch)
+
+
+def test_several_scorers_of_which_some_score_one_by_one(monkeypatch):
+    names = [*ONE_BY_ONE, "accuracy", "f1", "roc_auc"]
+    compare(MODELS["probabilities"], *make_classes([0, 1]), names, monkeypatch)
+
+
+@pytest.mark.parametrize("model", [Ridge(), KNeighborsRegressor(4)], ids=str)
+def test_scores_of_numbers(model, monkeypatch):
     rng = np.random.default_rng(0)
-    for _ in range(3):
-        target, output = some_answers(rng, np.array([0, 1]))
-        scorers = {name: get_scorer(name) for name in names}
-        scorer = EachScorer(scorers, raises=kind == "list")
-        scoring = scorers if kind == "each" else names
-        block = PlanBlock((~output.test).astype(int), output.test)
-        asked = FitRequest((), scorer, scoring)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            kept = asked.keep(output, block, LogisticRegression(), target)
-        for name in names:
-            expected = score_each(scorers[name], target, output)
-            found = [scores[name] for scores in kept.scores]
-            assert list(kept.scores[0]) == names
-            assert_allclose(found, expected, atol=1e-13)
+    X, y = rng.normal(size=(2, N))
+    compare(model, X[:, None], y, np.arange(5), OF_NUMBERS, monkeypatch)
+    compare(model, X[:, None], y, np.arange(5), "r2", monkeypatch)
+
+
+def test_a_function_of_the_model_and_no_scorer():
+    X, y, _ = make_classes([0, 1])
+    options = {"cv": 2, "n_permutations": 9, "random_state": 0}
+    found = permutation_test(MODELS["ties"], X, y, scoring=lambda *_: 0.25, **options)
+    assert set(found.null_distribution) == {0.25}
+    with pytest.raises(ValueError, match="scoring must be one of"):
+        permutation_test(MODELS["ties"], X, y, scoring="no such scorer")

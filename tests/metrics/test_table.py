@@ -19,7 +19,7 @@ from skeval._inference.areas import Ranking
 from skeval._inference.intervals import area_variance
 from skeval.metrics import _table
 from skeval.metrics._scorers import SCORERS
-from skeval.metrics._table import METRICS, REPORTED, Folds, Sample, find_row
+from skeval.metrics._table import METRICS, Folds, Sample
 from skeval.model_selection import metric_interval
 
 RNG = np.random.default_rng(0)
@@ -135,8 +135,22 @@ def test_every_metric_has_one_row_and_ours_are_scorers():
     assert len(set(functions)) == len(functions)
     ours = [row for row in METRICS if row.function.__module__.startswith("skeval")]
     assert all(row in SCORERS.values() for row in ours)
-    assert find_row(print) is None
-    assert find_row([]) is None
+
+
+class Own:
+    """A metric that cannot be looked up, since it has no hash."""
+
+    __hash__ = None
+    __name__ = "own"
+
+    def __call__(self, y_true, y_pred):
+        return np.mean(y_true == y_pred) ** 2
+
+
+@pytest.mark.parametrize("metric", [Own(), Own().__call__], ids=["no hash", "method"])
+def test_a_metric_without_a_row_has_an_interval_by_the_bootstrap(metric):
+    found = metric_interval(metric, CLASS, CALLED, n_resamples=50, random_state=0)
+    assert (found.method, found.value) == ("bca", np.mean(CLASS == CALLED) ** 2)
 
 
 def test_every_metric_is_public_or_in_the_table_of_names():
@@ -156,7 +170,7 @@ def test_a_report_shows_what_rows_report():
     of_classes = skeval.evaluate(GaussianNB(), X, CLASS, **few).metrics
     of_numbers = skeval.evaluate(Ridge(), X, NUMBER, **few).metrics
     shown = [each.extra.metric for each in (*of_classes.values(), *of_numbers.values())]
-    assert set(shown) == set(REPORTED)
+    assert set(shown) == {reported.name for row in METRICS for reported in row.reported}
     assert of_classes["recall of 1"].extra.label == "1"
 
 

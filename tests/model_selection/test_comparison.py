@@ -431,5 +431,5 @@ def test_differences_that_do_not_vary_are_reported():
     ],
 )
 def test_systems_one_by_one_are_answered_by_the_right_call(call, right):
-    with pytest.raises(TypeError, match=f"the call must be {right}, with several systems as one list"):
+    with pytest.raises(TypeError, match=f"must be {right}, with several systems as one list"):
         call(np.arange(20) % 2)

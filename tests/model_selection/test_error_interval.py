@@ -1,10 +1,11 @@
 """Properties of error_interval that hold for every method."""
 
+import re
+
 import numpy as np
 import pytest
 from helpers.crossed import each_value
-from helpers.error_tasks import NUMBERS, TASKS, N, X, Y, splits_of, target_of, tasks
-from numpy.random import SeedSequence
+from helpers.error_tasks import NUMBERS, TASKS, N, X, Y, splits_of, tasks
 from numpy.testing import assert_allclose
 from reference import intervals as reference
 from sklearn import metrics as sk
@@ -16,10 +17,7 @@ from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.plans import deal_folds, subsamples
-from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import cross_val_error, error_interval, resubstitution_error
-from skeval.model_selection._interval_methods import ERROR_METHODS
 
 SMALL = {  # a few fits of each method
     "resubstitution": {},
@@ -35,12 +33,12 @@ SMALL = {  # a few fits of each method
     ".632+": {"n_resamples": 10},
     "perturbation": {"n_resamples": 8, "n_folds": 3},
 }
-WEIGHTED = [name for name, method in ERROR_METHODS.items() if method.takes_weights]
+WEIGHTED = [name for name in SMALL if name not in ("oob", ".632", ".632+")]
 
 
 BAYES = GaussianNB()
 GROUPS = np.repeat(np.arange(13), 2)
-every_method = pytest.mark.parametrize("method", ERROR_METHODS)
+every_method = pytest.mark.parametrize("method", SMALL)
 
 
 def numbers(result):
@@ -49,7 +47,16 @@ def numbers(result):
 
 
 def test_every_method_is_tried():
-    assert set(SMALL) == set(ERROR_METHODS)
+    with pytest.raises(ValueError, match="method must be") as refused:
+        error_interval(BAYES, X, Y, method="no such")
+    names = str(refused.value).partition("one of ")[2].partition("; ")[0]
+    assert set(SMALL) == set(re.findall(r"'([^']+)'", names)) - {"auto", "no such"}
+    # those that take weights are tried with them
+    for method in SMALL.keys() - set(WEIGHTED):
+        with pytest.raises(ValueError, match="sample_weight"):
+            error_interval(
+                BAYES, X, Y, method=method, sample_weight=np.arange(1, N + 1), **SMALL[method]
+            )
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
     assert chosen.extra.parameters == {"n_folds": 10, "n_repeats": 4}
@@ -212,7 +219,8 @@ def test_groups_of_one_sample_are_samples(task):
 
 def test_standard_error_of_groups_is_the_sandwich():
     result = error_interval(BAYES, X, Y, method="holdout", groups=GROUPS, random_state=1)
-    (split,) = splits_of(subsamples(units_of(target_of("classes"), GROUPS), 5, 1, SeedSequence(1)))
+    (split,) = splits_of("classes", "holdout", random_state=1, groups=GROUPS)
+    assert len(set(GROUPS[split[1]])) == 5
     expected = reference.grouped_variance(result.replicates, GROUPS[split[1]])
     assert_allclose(result.standard_error**2, expected, rtol=1e-12)
     assert result.extra.degrees_of_freedom == pytest.approx(4)
@@ -237,12 +245,10 @@ def test_weights_train_and_count(method):
     unweighted = error_interval(Ridge(), X, NUMBERS, **options)
     assert result.value != unweighted.value
     if method == "cv_wald":
-        folds = deal_folds(units_of(target_of("numbers")), 4, 1, SeedSequence(3))[0]
         losses = np.empty(N)
-        for k in range(4):
-            train = folds != k
+        for train, test in splits_of("numbers", method, random_state=3, **SMALL[method]):
             model = Ridge().fit(X[train], NUMBERS[train], sample_weight=weight[train])
-            losses[~train] = (NUMBERS[~train] - model.predict(X[~train])) ** 2
+            losses[test] = (NUMBERS[test] - model.predict(X[test])) ** 2
         assert_allclose(result.value, np.average(losses, weights=weight), rtol=1e-10)
     with pytest.raises(TypeError, match="estimator must accept sample_weight in fit"):
         error_interval(KNeighborsClassifier(), X, Y, sample_weight=weight, **options)

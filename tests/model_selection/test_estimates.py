@@ -5,9 +5,11 @@ import warnings
 import numpy as np
 import pytest
 from helpers.crossed import each_value
+from helpers.folds import note_splits
 from reference import cross_validation as reference
 from reference.perturbation import statistics_cross_validation, statistics_resubstitution
 from scipy.stats import norm
+from sklearn.base import is_classifier
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -29,8 +31,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._resampling.plans import resolve_folds
-from skeval._resampling.sampling_units import validate_data
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import (
     compare_classifiers,
@@ -88,9 +88,9 @@ def test_boolean_masks_and_lists_are_folds_too(cancer):
 def test_no_group_is_ever_split(cancer, estimator, cv):
     X, y = cancer
     groups = np.arange(60) % 20
-    X, target, groups = validate_data(estimator, X, y, groups)
     tested = np.zeros(60, dtype=int)
-    for train, test in resolve_folds(cv, X, target, groups, 0):
+    truth = y if is_classifier(estimator) else y + 0.0
+    for train, test in note_splits(cross_val_error, truth, cv=cv, groups=groups, random_state=0):
         assert not set(groups[train]) & set(groups[test])
         tested[test] += 1
     assert (tested == 1).all()
@@ -99,9 +99,8 @@ def test_no_group_is_ever_split(cancer, estimator, cv):
 
 
 def test_default_is_ten_shuffled_stratified_folds(iris):
-    X, y = iris
-    _, target, _ = validate_data(GaussianNB(), X, y)
-    folds = list(resolve_folds(None, X, target, None, 0))
+    _, y = iris
+    folds = note_splits(cross_val_error, y, random_state=0)
     assert len(folds) == 10
     for _, test in folds:
         assert np.bincount(y[test]).tolist() == [5, 5, 5]

@@ -2,34 +2,21 @@
 
 import numpy as np
 import pytest
-from helpers.error_tasks import (
-    EXACT,
-    SEED,
-    TASKS,
-    N,
-    X,
-    Y,
-    assert_agrees,
-    found,
-    splits_of,
-    target_of,
-    tasks,
-)
+from helpers.error_tasks import EXACT, SEED, TASKS, N, X, Y, assert_agrees, found, splits_of, tasks
+from helpers.folds import folds_of
 from numpy.random import SeedSequence
 from numpy.testing import assert_allclose
 from reference import intervals as reference
 from scipy.stats import norm, t
 from sklearn.linear_model import LogisticRegression
 
-from skeval._resampling.plans import deal_folds, repeated_folds, subsamples
-from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 
 
 @tasks
 def test_holdout(task):
     model, y, _, loss = TASKS[task]
-    (split,) = splits_of(subsamples(units_of(target_of(task)), 9, 1, SeedSequence(SEED)))
+    (split,) = splits_of(task, "holdout")
     result = found(task, "holdout")
     assert_agrees(result, task, *reference.holdout(model, X, y, split, loss))
     if task == "classes":
@@ -41,7 +28,7 @@ def test_holdout(task):
 @pytest.mark.parametrize("variance", ["all_pairs", "within_folds"])
 def test_cv_wald(task, variance):
     model, y, _, loss = TASKS[task]
-    splits = splits_of(repeated_folds(units_of(target_of(task)), 4, 1, SeedSequence(SEED)))
+    splits = splits_of(task, "cv_wald", n_folds=4)
     result = found(task, "cv_wald", n_folds=4, variance=variance)
     expected = reference.cv_wald(model, X, y, splits, loss, variance == "within_folds")
     assert_agrees(result, task, *expected)
@@ -52,7 +39,8 @@ def test_cv_wald(task, variance):
 @tasks
 def test_corrected_t(task):
     model, y, _, loss = TASKS[task]
-    splits = splits_of(subsamples(units_of(target_of(task)), 6, 7, SeedSequence(SEED)))
+    splits = splits_of(task, "corrected_t", n_repeats=7, test_size=0.2)
+    assert [len(test) for _, test in splits] == [6] * 7
     result = found(task, "corrected_t", n_repeats=7, test_size=0.2)
     expected = reference.corrected_t(model, X, y, splits, loss)
     assert_agrees(result, task, *expected, t.ppf(0.95, 6))
@@ -61,7 +49,7 @@ def test_corrected_t(task):
 @tasks
 def test_nested_cv(task):
     model, y, _, loss = TASKS[task]
-    folds = deal_folds(units_of(target_of(task)), 4, 2, SeedSequence(SEED))
+    folds = folds_of(splits_of(task, "repeated_cv", n_folds=4, n_repeats=2), 4)
     result = found(task, "nested_cv", n_folds=4, n_repeats=2)
     error, standard_error, _ = reference.nested_cv(model, X, y, folds, 4, loss)
     assert_agrees(result, task, error, standard_error)
@@ -71,7 +59,7 @@ def test_nested_cv(task):
 @tasks
 def test_repeated_cv(task):
     model, y, _, loss = TASKS[task]
-    folds = deal_folds(units_of(target_of(task)), 4, 3, SeedSequence(SEED))
+    folds = folds_of(splits_of(task, "repeated_cv", n_folds=4, n_repeats=3), 4)
     result = found(task, "repeated_cv", n_folds=4, n_repeats=3)
     error, spread, f, every = reference.repeated_cv(model, X, y, folds, 4, loss)
     assert_allclose(result.effective_n_samples, N / f, rtol=1e-9)
@@ -104,9 +92,10 @@ def test_perturbation_is_that_of_perturbation_interval():
     result = error_interval(
         model, X, Y, method="perturbation", n_resamples=20, n_folds=3, random_state=SEED
     )
-    plan = repeated_folds(units_of(target_of("classes")), 3, 1, SeedSequence(SEED).spawn(3)[0])
+    seed = SeedSequence(SEED).spawn(3)[0]
+    folds = splits_of("classes", "cv_wald", random_state=seed, n_folds=3)
     expected = perturbation_interval(
-        model, X, Y, n_resamples=20, cv=splits_of(plan), random_state=SeedSequence(SEED).spawn(3)[2]
+        model, X, Y, n_resamples=20, cv=folds, random_state=SeedSequence(SEED).spawn(3)[2]
     )
     assert (result.value, result.standard_error) == (expected.value, expected.standard_error)
     assert_allclose([*result.interval], [*expected.interval])

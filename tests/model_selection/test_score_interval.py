@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.folds import note_splits
 from helpers.jobs import FailsWithout
-from numpy.random import SeedSequence
 from numpy.testing import assert_allclose
 from reference.intervals import mean, variance
 from scipy.stats import t
@@ -30,8 +30,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 import skeval
-from skeval._resampling.plans import repeated_folds, subsamples
-from skeval._resampling.sampling_units import units_of, validate_data
 from skeval.model_selection import (
     Estimate,
     bootstrap_score,
@@ -57,17 +55,8 @@ def area(model, X, y):
     return roc_auc_score(y, model.predict_proba(X)[:, 1])
 
 
-def splits_of(plan):
-    blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
-    return [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
-
-
 def areas_of(splits):
     return [area(GaussianNB().fit(X[train], Y[train]), X[test], Y[test]) for train, test in splits]
-
-
-def cases():
-    return units_of(validate_data(BAYES, X, Y)[1])
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", area], ids=["name", "function"])
@@ -82,7 +71,10 @@ def test_corrected_t(scoring):
         test_size=0.2,
         random_state=2,
     )
-    areas = areas_of(splits_of(subsamples(cases(), 16, 8, SeedSequence(2))))
+    drawn = {"method": "corrected_t", "random_state": 2, **SMALL["corrected_t"]}
+    splits = note_splits(error_interval, Y, **drawn)
+    areas = areas_of(splits)
+    assert [len(test) for _, test in splits] == [16] * 8
     error = np.sqrt(variance(areas) * (1 / 8 + 16 / 64))
     assert_allclose(result.replicates, areas, rtol=1e-12)
     assert_allclose([result.value, result.standard_error], [mean(areas), error], rtol=1e-12)
@@ -152,9 +144,8 @@ def test_default_scores():
     result = score_interval(Ridge(), X_NUMBERS, NUMBERS, method="corrected_t", random_state=0)
     assert result.name == "r2"
     assert result.interval.high <= 1
-    splits = splits_of(
-        subsamples(units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1]), 6, 50, SeedSequence(0))
-    )
+    splits = note_splits(error_interval, NUMBERS, method="corrected_t", random_state=0)
+    assert [len(test) for _, test in splits] == [6] * 50
     expected = [
         r2_score(NUMBERS[test], Ridge().fit(X_NUMBERS[a], NUMBERS[a]).predict(X_NUMBERS[test]))
         for a, test in splits
@@ -169,9 +160,8 @@ def test_repeated_cross_validation_scores_all_samples_together():
     weighted = {"sample_weight": np.repeat([1.0, 3.0], 40)}
     told = score_interval(BAYES, X, Y, scoring=["f1"], **weighted, **options)["f1"]
     assert told.value != found["f1"].value
-    plan = repeated_folds(cases(), 4, 3, SeedSequence(5))
     tables, areas, pairs = np.zeros((3, 2, 2)), 0.0, 0
-    for fit, (train, test) in enumerate(splits_of(plan)):
+    for fit, (train, test) in enumerate(note_splits(error_interval, Y, **options)):
         model = GaussianNB().fit(X[train], Y[train])
         tables[fit // 4] += confusion_matrix(Y[test], model.predict(X[test]))
         n_pairs = np.prod(np.bincount(Y[test]))
@@ -192,9 +182,8 @@ def test_repeated_cross_validation_of_numbers():
     scoring = ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_percentage_error"]
     options = {"n_folds": 4, "n_repeats": 3, "random_state": 5}
     found = score_interval(Ridge(), X_NUMBERS, NUMBERS, scoring=scoring, **options)
-    inputs = units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1])
     squares, percentages = [], []
-    for train, test in splits_of(repeated_folds(inputs, 4, 3, SeedSequence(5))):
+    for train, test in note_splits(error_interval, NUMBERS, **options):
         predicted = Ridge().fit(X_NUMBERS[train], NUMBERS[train]).predict(X_NUMBERS[test])
         squares += [*(NUMBERS[test] - predicted) ** 2]
         percentages += [*np.abs(1 - predicted / NUMBERS[test])]
@@ -214,8 +203,7 @@ def test_areas_of_several_classes_compare_samples_of_a_test_set():
     options = {"n_folds": 5, "n_repeats": 3, "random_state": 5}
     found = score_interval(BAYES, X3, y, scoring="roc_auc_ovr", **options)
     wins, pairs = np.zeros(3), np.zeros(3)
-    inputs = units_of(validate_data(BAYES, X3, y)[1])
-    for train, test in splits_of(repeated_folds(inputs, 5, 3, SeedSequence(5))):
+    for train, test in note_splits(error_interval, y, **options):
         scores = GaussianNB().fit(X3[train], y[train]).predict_proba(X3[test])
         for label in range(3):
             own, other = (scores[side, label] for side in (y[test] == label, y[test] != label))

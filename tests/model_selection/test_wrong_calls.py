@@ -310,7 +310,7 @@ def test_the_name_of_a_metric_is_suggested():
     ],
 )
 def test_arguments_that_do_not_bind_are_answered_by_the_call(call, message):
-    with pytest.raises(TypeError, match=f"the call is {message}"):
+    with pytest.raises(TypeError, match=f"the call must be {message}"):
         call()
 
 

@@ -14,15 +14,16 @@ from sklearn.dummy import DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeRegressor
 
+import skeval
 from skeval._inference.errors import mean_loss_estimate
 from skeval._inference.intervals import size_of_proportion
 from skeval.feature_selection import selection_bias
 from skeval.metrics import break_even_point, error_norm, error_rate, ranking_loss
-from skeval.metrics._scorers import range_of
-from skeval.metrics._table import range_of_metric
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
@@ -31,12 +32,17 @@ from skeval.model_selection import (
     metric_interval,
     perturbation_interval,
     resubstitution_error,
+    score_interval,
+    tuning_optimism,
 )
 
 MANY = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 RNG = np.random.default_rng(0)
 APART = RNG.normal(size=(60, 3)) + 20 * (np.arange(60) % 2)[:, None]
 CLASSES = np.arange(60) % 2
+LARGEST_LOG_LOSS = -np.log(np.finfo(float).eps)
+"""Loss of a sample whose class has no probability, which is clipped to the rounding error."""
+
 SVM = SVC(kernel="linear")
 
 ESTIMATES = {
@@ -135,8 +141,8 @@ def test_limits_are_possible_losses_of_probabilities(method, loss, n_classes):
         X = rng.normal(size=(60, 3)) + 5 * np.eye(3)[y]
         model = LinearDiscriminantAnalysis()
         estimate = error_interval(model, X, y, loss=loss, method=method, random_state=seed)
-        low, high = range_of(loss if loss == "log_loss" else "brier_score", n_classes)
-        assert estimate.bounds == (low, high)
+        low, high = estimate.bounds
+        assert (low, high) == (0, LARGEST_LOG_LOSS if loss == "log_loss" else n_classes - 1)
         for form in estimate.interval_methods:
             found = estimate.confidence_interval(0.999, form)
             assert np.isnan(found.low) or low <= found.low <= estimate.value <= found.high <= high
@@ -237,11 +243,11 @@ def test_every_metric_ends_within_its_range(metric, method, wrong):
     answer = np.where(np.arange(8) < wrong, 1 - y, y).astype(float)
     if metric in OF_NUMBERS:
         y, answer = y + RNG.random(8) / 4, 10.0 * answer
-    low, high = range_of_metric(metric, 2)
-    assert np.isfinite([low, high]).any()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = metric_interval(metric, y, answer, method=method, n_resamples=50, random_state=0)
+        low, high = found.bounds
+        assert np.isfinite([low, high]).any()
         assert low <= found.value <= high
         for name in found.interval_methods:
             ends = found.confidence_interval(0.99, name)
@@ -249,14 +255,29 @@ def test_every_metric_ends_within_its_range(metric, method, wrong):
 
 
 def test_the_range_is_that_of_the_classes_and_of_the_arguments():
-    assert range_of("brier_score", 2) == (0, 1)
-    assert range_of("neg_brier_score", 3) == range_of("neg_brier_score") == (-2, 0)
-    assert range_of("neg_log_loss")[0] == pytest.approx(-36.0437, abs=1e-4)
     worst = sk.log_loss([0, 1], [[0.0, 1.0], [1.0, 0.0]])
-    assert worst == pytest.approx(range_of("log_loss")[1])
-    assert range_of_metric(partial(sk.accuracy_score, normalize=False)) == (-np.inf, np.inf)
-    assert range_of("f1_times_100") == range_of("my_recall") == (-np.inf, np.inf)
-    assert range_of_metric(lambda y, p: 7.0) == (-np.inf, np.inf)
+    assert worst == pytest.approx(LARGEST_LOG_LOSS)
+    few = {"n_folds": 3, "n_repeats": 1, "random_state": 0}
+    X = RNG.normal(size=(60, 2)) + CLASSES[:, None]
+    for n_classes in (2, 3):
+        y = np.arange(60) % n_classes
+        for name, low in {"neg_brier_score": 1 - n_classes, "neg_log_loss": -worst}.items():
+            found = score_interval(GaussianNB(), X, y, scoring=name, **few)
+            assert found.bounds == pytest.approx((low, 0))
+    wrong = sk.make_scorer(sk.zero_one_loss, greater_is_better=False)
+    assert score_interval(GaussianNB(), X, CLASSES, scoring=wrong, **few).bounds == (-1, 0)
+    # neither the range of a search's score for any number of classes, nor that of a name, is known
+    search = GridSearchCV(GaussianNB(), {}, scoring="neg_brier_score", cv=3)
+    assert tuning_optimism(search, X, CLASSES, cv=3, random_state=0).bounds == (-2, 2)
+    own = sk.make_scorer(lambda y, p: np.mean(y == p))
+    scoring = {"f1_times_100": own, "my_recall": own}
+    quick = {"scoring": scoring, "cv": 3, "include": [], "n_permutations": 0, "random_state": 0}
+    metrics = skeval.evaluate(GaussianNB(), APART, CLASSES, **quick).metrics
+    assert [metrics[name].bounds for name in scoring] == 2 * [(-np.inf, np.inf)]
+    called = np.arange(60) // 3 % 2
+    for metric in (partial(sk.accuracy_score, normalize=False), lambda y, p: 7.0 + np.mean(y == p)):
+        found = metric_interval(metric, CLASSES, called, n_resamples=50, random_state=0)
+        assert found.bounds == (-np.inf, np.inf)
     three = np.arange(60) % 3
     wrong = np.eye(3)[(three + 1) % 3]
     try:

@@ -9,7 +9,7 @@ import pytest
 from helpers.html import Document
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -17,8 +17,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
 from skeval.model_selection import compare_predictions
-from skeval.report._comparison import collect_cautions
-from skeval.report._page import Caution
 
 FEW = {"cv": 3, "n_permutations": 0, "random_state": 0}
 
@@ -155,17 +153,25 @@ def test_what_is_refused(data, estimators, rule):
 
 def test_a_warning_of_all_stands_once_and_that_of_one_names_it():
     """A reader of five estimators does not read five times that the rows are sorted."""
-
-    class Warned:
-        def __init__(self, *warnings):
-            self.warnings = warnings
-
-    shared, own = Caution("runs", "Sorted."), Caution("copies", "Copies: found.", "copies")
-    found = list(collect_cautions({"a": Warned(shared, own), "b": Warned(shared)}))
-    assert [(one.code, str(one), one.headline) for one in found] == [
-        ("runs", "Sorted.", ""),
-        ("copies", "Copies (a): found.", "copies"),
-    ]
+    rng = np.random.default_rng(0)
+    X, y = np.column_stack([rng.normal(size=(20, 19)), np.zeros(20)]), rng.normal(size=20)
+    systems = {"least": LinearRegression(), "ridge": Ridge()}
+    report = skeval.evaluate(systems, X, y, include=(), **FEW)
+    of_one, of_other = (
+        [(w.code, str(w), w.headline) for w in report[name].warnings] for name in systems
+    )
+    told = [(w.code, str(w), w.headline) for w in report.warnings]
+    assert len(set(told)) == len(told)
+    assert {code for code, *_ in set(of_one) & set(of_other)} >= {"constant"}
+    assert set(of_one) & set(of_other) == set(told) & set(of_one)
+    named = {
+        (code, text.replace(":", f" ({name}):", 1), headline)
+        for name, own, others in (("least", of_one, of_other), ("ridge", of_other, of_one))
+        for code, text, headline in set(own) - set(others)
+    }
+    assert {code for code, *_ in named} >= {"undetermined"}
+    assert named == set(told) - set(of_one)
+    assert any(headline for code, _, headline in told if code == "undetermined")
 
 
 @pytest.mark.parametrize("loss", ["squared", "absolute"])

@@ -11,11 +11,9 @@ from sklearn import metrics as sk
 import skeval
 from skeval.metrics import calibration_measures
 from skeval.model_selection import compare_predictions, metric_interval
-from skeval.report._arguments import read_predictions
 
 N = 120
 SHARED = {"random_state": 0}
-AUTO = "auto", None, None, None
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +61,7 @@ def test_the_kind_is_told_by_the_values(data, three):
     }
     for kind, cases in kinds.items():
         for truth, predictions in cases:
-            assert read_predictions(truth, predictions, *AUTO).kind == kind
+            assert evaluate(truth, predictions).kind == kind
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import skeval
-from skeval.model_selection import metric_interval, permutation_test
-from skeval.report._findings import find_rare_class, judge, judge_permutation
+from skeval.model_selection import permutation_test
+from skeval.report._findings import judge
 from skeval.report._warnings import check_least_squares
 
 FEW = {"cv": 3, "include": [], "random_state": 0}
@@ -30,19 +30,30 @@ FEW = {"cv": 3, "include": [], "random_state": 0}
         ({"a": 18, "b": 41, "c": 41}, "a"),
         ({"a": 18, "b": 22, "c": 30, "d": 30}, None),  # more than half of the largest class
         ({"a": 0, "b": 19, "c": 81}, "b"),
-        ({"a": 100}, None),
     ],
 )
 def test_a_class_is_rare_below_a_fifth_and_half_of_the_largest(sizes, label):
-    y = np.arange(40) % 2
-    metrics = {"roc_auc": metric_interval("roc_auc", y, y + 0.8 * np.sin(np.arange(40)))}
-    rare = find_rare_class(sizes, metrics, "zero_one")
+    y = np.repeat(list(sizes), list(sizes.values()))
+    rng, classes = np.random.default_rng(0), np.array(list(sizes))
+    predicted = np.where(rng.random(len(y)) < 0.7, y, rng.choice(classes, len(y)))
+    rare = skeval.evaluate_predictions(y, predicted).rare_class
     assert (rare and rare.label) == label
-    assert find_rare_class(sizes, metrics, "squared") is None
-    assert find_rare_class(sizes, {}, "zero_one") is None
     if rare:
         assert rare.share == sizes[label] / sum(sizes.values())
-        assert (rare.metric, rare.chance) == ("roc_auc", 0.5)
+        n_classes = sum(size > 0 for size in sizes.values())
+        assert (rare.metric, rare.chance) == ("balanced_accuracy", 1 / n_classes)
+
+
+def test_a_rare_class_has_the_area_of_its_scores_and_matters_to_the_error_rate():
+    y = np.arange(100) < 19
+    score = y + np.random.default_rng(0).uniform(-0.6, 0.6, 100)
+    rare = skeval.evaluate_predictions(y, score, threshold=0.5).rare_class
+    assert (rare.label, rare.metric, rare.chance) == ("True", "roc_auc", 0.5)
+    # the loss of probabilities is Brier's, that of scores without a threshold the area
+    for answer in (1 / (1 + np.exp(-score)), score):
+        assert skeval.evaluate_predictions(y, answer).rare_class is None
+    with pytest.raises(ValueError, match="at least two classes"):
+        skeval.evaluate_predictions(["a"] * 100, ["a"] * 100)
 
 
 @pytest.mark.parametrize(
@@ -53,13 +64,15 @@ def test_a_permutation_test_decides_with_enough_permutations(n, shift, result):
     y = np.arange(40) % 2
     X = rng.normal(size=(40, 1)) + shift * y[:, None]
     model = skeval.svm.PerturbationResamplingSVC(n_resamples=0)
+    report = skeval.evaluate(LogisticRegression(), X, y, **FEW)
     test = permutation_test(model, X, y, cv=2, n_permutations=n, random_state=0)
-    assert judge_permutation(test)[0] == result
-    assert judge_permutation(None) == ("", "")
+    assert judge(replace(report, permutation=test)).permutation == result
+    assert judge(replace(report, permutation=None))[4:6] == ("", "")
     # a test that stopped has decided, whatever its Monte Carlo error
     test = permutation_test(model, X, y, cv=2, n_permutations=n, alpha=0.05, random_state=0)
     decided = {"shown"} if test.pvalue <= 0.05 else {"denied"}
-    assert judge_permutation(test)[0] in (decided if test.stopped else {result})
+    expected = decided if test.stopped else {result}
+    assert judge(replace(report, permutation=test)).permutation in expected
 
 
 def test_differences_of_error_rates_do_not_exceed_one():
@@ -167,6 +180,6 @@ def test_both_tests_must_show_that_a_system_is_better():
     options = {"cv": 2, "n_permutations": 99, "random_state": 0}
     noise = permutation_test(LogisticRegression(), rng.normal(size=(60, 1)), y, **options)
     denied = replace(report, permutation=noise)
-    assert judge_permutation(noise)[0] == "denied"
+    assert judge(denied).permutation == "denied"
     assert judge(report).relation == "better"
     assert judge(denied)[:3] == ("open", "", "shuffled labels")

@@ -12,7 +12,6 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import skeval
-from skeval.report._page import Caution, list_few
 
 pytest.importorskip("jinja2")
 
@@ -126,12 +125,14 @@ def test_a_command_line_stands_for_the_program(short_report):
 
 
 def test_long_lists_are_folded(nasty_report, short_report, html):
-    assert list_few(list("abcdef")) == "a, b, c, d, e, and 1 more"
-    assert list_few(list("abcde")) == "a, b, c, d, e"
+    for classes, listed in (("abcdef", "a, b, c, d, e, and 1 more"), ("abcde", "a, b, c, d, e")):
+        report = skeval.evaluate_predictions([*classes, "z"], ["z"] * (len(classes) + 1))
+        (never,) = [text for text in report.warnings if text.code == "never-predicted"]
+        assert f": {listed}. " in never
     n_hard = len(nasty_report.hard_samples.to_records())
     assert n_hard > 5
     assert f"<summary>and {min(20, n_hard) - 5} more</summary>" in html
-    caution = Caution("wide", "Wide.")
+    caution = nasty_report.warnings[0]
     few, many = (replace(short_report, warnings=(caution,) * n).to_html() for n in (3, 5))
     assert "<summary>and 2 more</summary>" in many
     assert "<summary>and 2 more</summary>" not in few

@@ -24,7 +24,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import skeval
-from skeval.report._report import describe_run, name_steps, write_estimator
+from skeval.report._report import describe_run
 
 OBJECTS = [
     make_pipeline(SimpleImputer(strategy="median"), StandardScaler(), SVC(C=0.5)),
@@ -127,24 +127,27 @@ def test_program_of_a_comparison_repeats_it(data):
     assert names["report"].to_dict() == first.to_dict()
 
 
-def test_estimators_are_written_on_one_line():
-    text = write_estimator(make_pipeline(SelectKBest(f_regression, k=3), *OBJECTS[1]))
-    assert "\n" not in text
-    assert " at 0x" not in text
-    assert text.count("StandardScaler(with_mean=False)") == 25
+LONG = make_pipeline(SelectKBest(f_regression, k=3), *OBJECTS[1])
 
 
 @pytest.mark.parametrize(
     ("estimator", "expected"),
     [
         (make_pipeline(StandardScaler(), "passthrough", SVC(C=2)), "StandardScaler → SVC"),
-        (GridSearchCV(make_pipeline(SVC()), {}), "GridSearchCV of SVC"),
-        (BaggingClassifier(), "BaggingClassifier"),
-        (OBJECTS[1], "StandardScaler → StandardScaler → StandardScaler → …"),
+        (GridSearchCV(make_pipeline(SVC()), {}, cv=2), "GridSearchCV of SVC"),
+        (BaggingClassifier(n_estimators=2), "BaggingClassifier"),
+        (LONG, "SelectKBest → StandardScaler → StandardScaler → …"),
     ],
+    ids=["steps", "search", "ensemble", "long"],
 )
-def test_an_estimator_has_a_short_name(estimator, expected):
-    assert name_steps(estimator) == expected
+def test_an_estimator_has_a_short_name_and_is_written_on_one_line(data, estimator, expected):
+    options = {"cv": 2, "include": [], "n_permutations": 0, "random_state": 0}
+    report = skeval.evaluate(estimator, *data, **options)
+    assert report.estimator_name == expected
+    assert "\n" not in report.estimator
+    assert " at 0x" not in report.estimator
+    if estimator is LONG:
+        assert report.estimator.count("StandardScaler(with_mean=False)") == 25
 
 
 def test_infinity_is_a_string_and_nan_is_null(tmp_path):

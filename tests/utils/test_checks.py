@@ -13,9 +13,8 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval._adapters.logistic import find_penalty
-from skeval.model_selection import BootstrapSplit
+from skeval.model_selection import BootstrapSplit, cross_val_error
 from skeval.utils import _checks, _compat
-from skeval.utils._checks import check_y, small_seed
 
 
 @pytest.mark.parametrize(
@@ -23,7 +22,7 @@ from skeval.utils._checks import check_y, small_seed
 )
 def test_labels_that_one_dtype_would_merge_are_refused(labels):
     with pytest.raises(ValueError, match=r"y must contain only numbers|integers of 64 bits"):
-        check_y("y", np.array(labels, dtype=object))
+        cross_val_error(GaussianNB(), np.eye(len(labels)), np.array(labels, dtype=object))
 
 
 @pytest.mark.parametrize(
@@ -39,13 +38,17 @@ def test_same_random_state_same_streams(make):
 
 
 def test_small_seed_of_an_int_is_the_int():
-    assert [small_seed(seed) for seed in (0, 7, np.int64(2**32 - 1))] == [0, 7, 2**32 - 1]
-    large = small_seed(2**40)
-    assert large == small_seed(2**40) < 2**32
-    assert small_seed(np.random.default_rng(3)) == small_seed(np.random.default_rng(3))
-    assert small_seed(None) != small_seed(None)
+    def seed_of(random_state):
+        y, predicted = [0, 1] * 9, [0, 1, 1] * 6
+        return skeval.evaluate_predictions(y, predicted, random_state=random_state).seed
+
+    assert [seed_of(seed) for seed in (0, 7, np.int64(2**32 - 1))] == [0, 7, 2**32 - 1]
+    large = seed_of(2**40)
+    assert large == seed_of(2**40) < 2**32
+    assert seed_of(np.random.default_rng(3)) == seed_of(np.random.default_rng(3))
+    assert seed_of(None) != seed_of(None)
     with pytest.raises(ValueError, match="random_state must be >= 0, got -1"):
-        small_seed(-1)
+        seed_of(-1)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +84,7 @@ def test_the_order_of_arguments_is_named():
 
     clusterer, X = object(), np.zeros((3, 2))
     assert judge(clusterer, X, k=3) == judge(clusterer=clusterer, X=X, k=3) == 3
-    with pytest.raises(TypeError, match=r"the call is judge\(clusterer, X\), .* by name, got"):
+    with pytest.raises(TypeError, match=r"the call must be judge\(clusterer, X\), .* by name, got"):
         judge(clusterer, X, 3)
     for args, kwargs in (
         ((X, clusterer), {}),

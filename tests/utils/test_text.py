@@ -1,6 +1,7 @@
 """Names of estimators, dates, and what a notebook shows of results."""
 
 import html
+import re
 import sys
 from dataclasses import is_dataclass, replace
 from datetime import UTC, datetime
@@ -16,21 +17,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from skeval.cluster import ClusterStability
 from skeval.metrics.cluster import external_indices
-from skeval.model_selection import compare_classifiers, cross_val_error, holdout_error
-from skeval.utils._text import (
-    align_rows,
-    make_frame,
-    read_times,
-    say_pvalue,
-    write_ends,
-    write_estimate,
-    write_number,
-    write_pvalue,
-    write_range,
-    write_spread,
-    write_with_spread,
+from skeval.model_selection import (
+    Estimate,
+    Test,
+    compare_classifiers,
+    cross_val_error,
+    holdout_error,
 )
+from skeval.utils._text import align_rows, read_times, write_estimate, write_number, write_range
 
 SCALED = make_pipeline(StandardScaler(), SVC())
 
@@ -81,15 +77,45 @@ def test_every_public_result_is_shown_in_notebooks_and_has_a_short_repr(result):
     assert result.__repr__.__qualname__ in ("write_fields", "Report.__repr__")
 
 
+def print_rows(result):
+    """Return the rows of a printed result by name."""
+    rows = (line.strip().split("  ", 1) for line in str(result).splitlines()[1:])
+    return {row[0]: row[1].strip() for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("ends", "text"),
+    [
+        ((np.nan, np.nan), "undefined"),
+        ((-np.inf, np.inf), "unbounded"),
+        ((-1, 2), "[-1.0000, 2.0000]"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The interval is undefined")
+def test_limits_without_a_figure(ends, text):
+    limits = {"own": lambda level: ends}
+    found = Estimate(name="loss", value=0.5, standard_error=0.1, method="own", limits=limits)
+    assert print_rows(found)["95 % interval"] == f"{text} ({found.interval.method})"
+    assert write_range(*ends) == text.replace(", ", " to ").strip("[]")
+
+
 def test_what_is_unknown_has_no_figure():
-    assert write_spread(0.0) == write_spread(np.nan) == "unknown"
-    assert write_ends(np.nan, np.nan) == write_range(np.nan, np.nan) == "undefined"
-    assert write_ends(-np.inf, np.inf) == write_range(-np.inf, np.inf) == "unbounded"
-    assert write_pvalue(np.nan) == write_number(np.nan) == "undefined"
-    assert [say_pvalue(p) for p in (1e-30, 0.0123, 1.0)] == ["P < 0.0001", "P = 0.012", "P = 1"]
-    spreads = [write_with_spread(0.5, spread) for spread in (0.0, np.nan, 0.00004, 0.0123)]
-    said = ["unknown", "unknown", "4e-05", "0.012"]
-    assert spreads == [f"0.500 +/- {spread}" for spread in said]
+    for spread, text in ((0.0, "unknown"), (np.nan, "unknown"), (0.0123, "0.0123")):
+        found = Estimate(name="loss", value=np.nan, standard_error=spread, method="own", limits={})
+        assert print_rows(found) == {"value": "undefined", "standard error": text}
+    for pvalue, text in (
+        (np.nan, "undefined"),
+        (1e-30, "< 0.0001"),
+        (0.0123, "0.0123"),
+        (1.0, "1"),
+    ):
+        found = Test(name="t", statistic=1.0, pvalue=pvalue, method="own")
+        assert print_rows(found)["P-value"] == text
+    replicates = 0.5 + np.outer([0, np.nan, 0.0001, 0.0246], [-1, 1, -1, 1])
+    arrays = np.arange(4), np.ones(4), np.full(4, 0.5), np.array([0.0, np.nan, 0.00004, 0.0123])
+    found = ClusterStability(*arrays, replicates, np.zeros(4), "bootstrap")
+    shown = re.findall(r"0\.500 \+/- (\S+)", str(found))
+    assert shown == ["unknown", "unknown", "4e-05", "0.012"]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +158,7 @@ def test_no_result_says_that_its_spread_is_zero(scale):
 def test_a_frame_without_pandas_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="frame needs pandas: pip install pandas"):
-        make_frame({"a": [1]})
+        holdout_error(["a"] * 9, ["a"] * 9).to_frame()
 
 
 def count_seconds(*date):

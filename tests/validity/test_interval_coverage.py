@@ -25,7 +25,6 @@ import skeval
 from skeval._adapters.runner import Runner
 from skeval._inference.intervals import normal_interval
 from skeval._resampling.inputs import validate_inputs
-from skeval.metrics._table import Sample, rank_classes
 from skeval.model_selection import (
     bootstrap_error,
     bootstrap_score,
@@ -501,22 +500,18 @@ def test_the_value_is_scikit_learns_and_no_resample_is_drawn(name):
 def test_influence_is_the_derivative_in_the_weights(average):
     y, p, _ = draw_systems(np.random.default_rng(1), 40, 1.0)
     area = partial(roc_auc_score, multi_class="ovr", average=average)
-    arguments = {"multi_class": "ovr", "average": average}
-    # the correction for unbiased variances is 1 for groups
-    ranking = rank_classes(arguments, Sample(y, p, 0.0, None, np.arange(40)))
-    step = 1e-6
-    for i in (0, 7, 39):
-        weight = np.ones(40)
-        weight[i] += step
-        slope = (area(y, p, sample_weight=weight) - area(y, p)) / step
-        assert_allclose(ranking.influence[i], slope, atol=1e-6)
+    found = metric_interval(area, y, p, groups=np.arange(40))
+    steps = np.ones(40) + 1e-6 * np.eye(40)
+    slopes = np.array([area(y, p, sample_weight=weight) - area(y, p) for weight in steps]) / 1e-6
+    # groups of one sample: their variance is unbiased
+    assert_allclose(found.standard_error, np.sqrt(np.sum(slopes**2) * 40 / 39), rtol=1e-4)
 
 
 def test_one_versus_one_of_two_classes_is_the_area_of_both():
     y, p, _ = draw_systems(np.random.default_rng(2), 50, 1.0, shares=(0.6, 0.4))
-    ovo = rank_classes({"multi_class": "ovo"}, Sample(y, p, 0.0))
+    ovo = metric_interval(partial(roc_auc_score, multi_class="ovo"), y, p[:, 1])
     assert_allclose(ovo.value, roc_auc_score(y, p[:, 1]))
-    assert_allclose(ovo.error, metric_interval(roc_auc_score, y, p[:, 1]).standard_error)
+    assert_allclose(ovo.standard_error, metric_interval(roc_auc_score, y, p[:, 1]).standard_error)
 
 
 def test_what_has_no_influence_is_resampled_or_refused():

@@ -126,8 +126,7 @@ class Samples:
 
     @property
     def zero(self) -> float:
-        """Distance below which a value may be a rounding error of 0. Most metrics are exact at 0.
-        """
+        """Distance below which a value may be a rounding error of 0. Most metrics are exact at 0."""
         return ROUNDED_ZERO.get(self.metric, 0.0) if isinstance(self.metric, str) else 0.0
 
 
@@ -251,8 +250,7 @@ class Tile:
 
 
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
-    """Return a function that computes blocks of distances, with scales from `points` if needed.
-    """
+    """Return a function that computes blocks of distances, with scales from `points` if needed."""
     if isinstance(metric, NamedMetric):
         return metric
     if metric in EUCLIDEAN:

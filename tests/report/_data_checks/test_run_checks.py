@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import re
 import tracemalloc
 from pathlib import Path
 
@@ -17,13 +18,11 @@ from sklearn.tree import DecisionTreeClassifier
 import skeval
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks import (
-    CHECKS,
     check_perfection,
     describe_table,
     drop_repeated,
     duplicates,
     run_checks,
-    write_cautions,
 )
 
 
@@ -66,17 +65,21 @@ def test_left_out_must_be_columns(left_out):
 
 def test_each_check_has_an_outcome_and_may_be_ignored(noise):
     X, y = np.vstack([noise[0]] * 2), np.r_[noise[1], noise[1]]
-    table = describe_table(X, Target(y, np.array([0, 1]), y), None, None, {})
-
-    results = {result.code: result for result in run_checks(table)}
-    assert list(results) == [check.code for check in CHECKS]
-    outcomes = {code: result.outcome for code, result in results.items()}
+    quick = {"cv": 2, "include": [], "n_permutations": 0, "random_state": 0}
+    report = skeval.evaluate(DecisionTreeClassifier(), X, y, **quick)
+    outcomes = {result.code: result.outcome for result in report.checks}
+    assert len(outcomes) == len(report.checks)
+    with pytest.raises(ValueError, match="ignore must be one of") as refused:
+        skeval.evaluate(DecisionTreeClassifier(), X, y, ignore="no such")
+    assert list(outcomes) == re.findall("'([^']+)'", str(refused.value))[:-1]
     assert outcomes["copies"] == "serious"
     assert outcomes["target-copy"] == "passed"
     assert outcomes["target-formula"] == "not applicable"
-    ignoring = run_checks(table, ignore={"copies"})
-    assert [result.outcome for result in ignoring if result.code == "copies"] == ["ignored"]
-    assert write_cautions(ignoring) == []
+    ignoring = skeval.evaluate(DecisionTreeClassifier(), X, y, ignore="copies", **quick)
+    ignored = {result.code: result.outcome for result in ignoring.checks}
+    assert ignored["copies"] == "ignored"
+    left = {text.code for text in report.warnings} - {"copies"}
+    assert {text.code for text in ignoring.warnings} == left
 
 
 @pytest.mark.parametrize("kind", ["array", "frame", "single"])
