@@ -616,7 +616,7 @@ class Comparison(Result):
         level, work = f"{100 * self.confidence_level:g} %", TESTS[self.method].work
         *names, last = self.names
         cited, several = " [1]" * bool(work), len(self.names) > 2
-        tested = f"all {len(self.differences)} pairs were" if several else "the difference was"
+        tested = f"All {len(self.differences)} pairs were" if several else "The difference was"
         text = f"{', '.join(names)} and {last} were compared by {self.scoring}. {tested} tested by"
         text += f" {self.title}{cited}."
         if not several:
