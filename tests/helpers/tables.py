@@ -1,7 +1,7 @@
 """Warnings about tables, and options for a short report."""
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._resampling.sampling_units import validate_data
 from skeval.report._data_checks import describe_table, run_checks, write_cautions
@@ -9,12 +9,19 @@ from skeval.report._data_checks import describe_table, run_checks, write_caution
 FEW = {"n_permutations": 0, "random_state": 0}
 
 
-def write_data_warnings(X, target, groups, names, left_out):
+def check_table(X, y, groups=None, names=None, left_out=(), *, numbers=None):
+    """Return the results of the checks of a table, of `numbers` if `y` has floats."""
+    numbers = np.asarray(y).dtype.kind == "f" if numbers is None else numbers
+    model = DecisionTreeRegressor() if numbers else DecisionTreeClassifier()
+    target = validate_data(model, np.zeros((len(y), 1)), y, None)[1]
+    return run_checks(describe_table(X, target, groups, names, dict(left_out)))
+
+
+def write_data_warnings(X, y, groups=None, names=None, left_out=(), **options):
     """Return the warnings about a table and the columns left out of it."""
-    return write_cautions(run_checks(describe_table(X, target, groups, names, left_out)))
+    return write_cautions(check_table(X, y, groups, names, left_out, **options))
 
 
 def warnings_of(X, y, groups=None, names=None):
     """Return the warnings about a table of classes."""
-    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
-    return write_data_warnings(X, target, groups, names, {})
+    return write_data_warnings(X, y, groups, names, numbers=False)

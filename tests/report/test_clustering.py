@@ -1,12 +1,14 @@
 """Every view of one clusterer: each number is that of the function it comes from."""
 
 import json
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.decomposition import PCA
@@ -16,7 +18,6 @@ from sklearn.preprocessing import scale
 from skeval.cluster import choose_n_clusters
 from skeval.metrics.cluster import internal_indices
 from skeval.report import evaluate_clusterer
-from skeval.report._evaluate_clusterer import place_samples
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
 BLOBS, _ = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
@@ -157,17 +158,37 @@ X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 0.1]
 THREE = np.arange(40) % 3
 
 
+class Turns(ClusterMixin, BaseEstimator):
+    """Puts samples into clusters in turn."""
+
+    def __init__(self, n=3):
+        self.n = n
+
+    def fit_predict(self, X, y=None):
+        return np.arange(X.shape[0]) % self.n
+
+
+def show(X, n=3):
+    """Return what a page shows of the clusters of samples in turn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return evaluate_clusterer(Turns(n), X, n_repeats=2, random_state=0).shown
+
+
 @pytest.mark.parametrize("make", [np.asarray, csr_array], ids=["dense", "sparse"])
 def test_clusters_are_shown_on_principal_components(make):
-    shown = place_samples(make(X), THREE, 0)
+    shown = show(make(X))
     np.testing.assert_array_equal(shown.labels, THREE)
     analysis = PCA(2).fit(X)
     np.testing.assert_allclose(np.abs(shown.components), np.abs(analysis.transform(X)), rtol=1e-6)
     np.testing.assert_allclose(shown.shares, analysis.explained_variance_ratio_)
-    # one feature has one component, and data that do not vary have no shares
-    one = place_samples(make(X[:, :1]), THREE, 0)
+    # one feature has one component
+    one = show(make(X[:, :1]))
     np.testing.assert_allclose(np.abs(one.components[:, 0]), np.abs(X[:, 0] - X[:, 0].mean()))
     assert one.shares.tolist() == [1, 0]
     assert not one.components[:, 1].any()
-    assert np.isnan(place_samples(np.ones((40, 2)), THREE, 0).shares).all()
-    assert place_samples(make(X), np.zeros(40, int), 0) is None
+    assert show(make(X), n=1) is None
+
+
+def test_samples_that_do_not_vary_have_no_shares():
+    assert np.isnan(show(np.ones((40, 2))).shares).all()

@@ -1,14 +1,17 @@
 """What pages draw: estimates of errors, and samples in clusters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from sklearn.cluster import DBSCAN
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import EstimatesDisplay
-from skeval.report._evaluate_clusterer import ShownClusters, draw_map
+from skeval.report import evaluate_clusterer
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -75,23 +78,32 @@ def ax():
     plt.close(figure)
 
 
-def show(n):
-    rng = np.random.default_rng(0)
-    labels = np.sort(np.arange(n) % 3)
-    return ShownClusters(labels, rng.normal(size=(n, 2)), np.array([0.5, np.nan]))
+@pytest.fixture(scope="module")
+def clustering():
+    X = np.repeat([[0, 0], [9, 0], [0, 9]], 10, axis=0) + np.random.default_rng(0).random((30, 2))
+    return evaluate_clusterer(DBSCAN(eps=2), X, n_repeats=2, random_state=0)
 
 
-def test_every_sample_is_on_the_map(ax):
-    shown = show(30)
-    draw_map(shown, ax)
+def draw_first(report, ax):
+    """Draw the first figure of the page, and return what it shows."""
+    figure = next(figure for section in report.sections for figure in section.figures)
+    figure.draw(ax=ax)
+    return report.shown
+
+
+def test_every_sample_is_on_the_map(clustering, ax):
+    shown = draw_first(clustering, ax)
     drawn = np.concatenate([points.get_offsets() for points in ax.collections])
     np.testing.assert_array_equal(drawn, shown.components)
     centers = [shown.components[shown.labels == label].mean(axis=0) for label in range(3)]
     np.testing.assert_allclose([text.get_position() for text in ax.texts], centers)
 
 
-def test_of_many_samples_some_are_drawn(ax):
-    draw_map(show(6001), ax)
+def test_of_many_samples_some_are_drawn(clustering, ax):
+    rng, labels = np.random.default_rng(0), np.sort(np.arange(6001) % 3)
+    many = {"labels": labels, "components": rng.normal(size=(6001, 2))}
+    shown = replace(clustering.shown, **many, shares=np.array([0.5, np.nan]))
+    draw_first(replace(clustering, shown=shown), ax)
     drawn = sum(len(points.get_offsets()) for points in ax.collections)
     assert 1000 < drawn <= 2000
 

@@ -1,6 +1,7 @@
 """Do intervals of errors and metrics cover as often as they say? Values of multi-class areas."""
 
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -496,13 +497,26 @@ def test_the_value_is_scikit_learns_and_no_resample_is_drawn(name):
     assert_allclose(list(joint.difference.interval), expected)
 
 
-@pytest.mark.parametrize("average", ["macro", "weighted"])
-def test_influence_is_the_derivative_in_the_weights(average):
+def weigh_pairs(y, p, sample_weight):
+    """Return the mean area of the pairs of three classes, which scikit-learn does not weight."""
+    areas = []
+    for a, b in permutations(range(3), 2):
+        pair = np.isin(y, np.unique(y)[[a, b]])
+        of_first = y[pair] == np.unique(y)[a]
+        areas.append(roc_auc_score(of_first, p[pair, a], sample_weight=sample_weight[pair]))
+    return np.mean(areas)
+
+
+@pytest.mark.parametrize("kind", [("ovr", "macro"), ("ovr", "weighted"), ("ovo", "macro")])
+def test_influence_is_the_derivative_in_the_weights(kind):
     y, p, _ = draw_systems(np.random.default_rng(1), 40, 1.0)
-    area = partial(roc_auc_score, multi_class="ovr", average=average)
-    found = metric_interval(area, y, p, groups=np.arange(40))
+    metric = partial(roc_auc_score, multi_class=kind[0], average=kind[1])
+    area = metric if kind[0] == "ovr" else weigh_pairs
+    found = metric_interval(metric, y, p, groups=np.arange(40))
+    value = area(y, p, sample_weight=np.ones(40))
+    assert_allclose(found.value, value)
     steps = np.ones(40) + 1e-6 * np.eye(40)
-    slopes = np.array([area(y, p, sample_weight=weight) - area(y, p) for weight in steps]) / 1e-6
+    slopes = np.array([area(y, p, sample_weight=weight) - value for weight in steps]) / 1e-6
     # groups of one sample: their variance is unbiased
     assert_allclose(found.standard_error, np.sqrt(np.sum(slopes**2) * 40 / 39), rtol=1e-4)
 

@@ -23,7 +23,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import skeval
-from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import compare_scores, permutation_test
 
 PROCEDURE = make_pipeline(SelectKBest(k=5), SVC(kernel="linear"))
@@ -362,8 +361,7 @@ def test_tables_without_a_fault(make, n_tables):
         rng = np.random.default_rng(child)
         X = make(rng, 100)
         y = np.arange(len(X)) % 2
-        target = validate_data(LinearDiscriminantAnalysis(), X, y, None)[1]
-        found = write_data_warnings(X, target, None, None, {})
+        found = write_data_warnings(X, y)
         n_warned += any(text.code != "unchecked" for text in found)
     assert binom.sf(n_warned - 1, n_tables, LIMIT) > 0.001, n_warned
 
@@ -380,7 +378,6 @@ def test_categories_and_measurements_are_no_identifiers(n):
     n_warned = 0
     for child in np.random.SeedSequence(n).spawn(60):
         columns, y = live_somewhere(np.random.default_rng(child), n)
-        target = validate_data(LinearDiscriminantAnalysis(), np.zeros((n, 1)), y, None)[1]
-        found = write_data_warnings(pd.DataFrame(columns), target, None, list(columns), {})
+        found = write_data_warnings(pd.DataFrame(columns), y, names=list(columns))
         n_warned += any("identifier" in text.code for text in found)
     assert binom.sf(n_warned - 1, 60, LIMIT) > 0.001, n_warned

@@ -7,7 +7,6 @@ from helpers.tables import FEW, warnings_of, write_data_warnings
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.sampling_units import Target, validate_data
 
 
 def patients(rng, n_patients=60, flipped=0.0):
@@ -44,12 +43,11 @@ def test_identifiers_by_kind_of_column():
     (told,) = warnings_of(np.column_stack([X, number]), y)
     assert told.code == "identifier"
     assert told.headline.endswith("always have the same class")
-    target = validate_data(DecisionTreeClassifier(), X, y, None)[1]
-    both = write_data_warnings(X, target, None, None, {"a": name, "b": number})
+    both = write_data_warnings(X, y, left_out={"a": name, "b": number})
     assert len(both) == 1  # two names of the same patients
-    assert write_data_warnings(X, target, name, None, {"a": name}) == []
+    assert write_data_warnings(X, y, name, left_out={"a": name}) == []
     once = np.where(np.arange(len(y)) % 2, name, "")  # no value is no patient
-    (found,) = write_data_warnings(X, target, None, None, {"a": once})
+    (found,) = write_data_warnings(X, y, left_out={"a": once})
     assert f"of {np.sum(once != '')} samples" in found
 
 
@@ -57,8 +55,7 @@ def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
     rng = np.random.default_rng(0)
     name, y = patients(rng, 200, flipped=0.25)
     X = rng.normal(size=(len(y), 2))
-    target = validate_data(DecisionTreeClassifier(), X, y, None)[1]
-    (found,) = write_data_warnings(X, target, None, None, {"patient": name})
+    (found,) = write_data_warnings(X, y, left_out={"patient": name})
     assert found.code == "identifier"
     assert not found.headline
     assert "the samples are not independent" in found
@@ -114,8 +111,7 @@ def test_names_that_are_the_same_number_are_different_names():
     name = np.array([f"{i}.{j}" for i in range(1, 11) for j in range(1, 12)], dtype=object)
     y = np.repeat(np.arange(10) % 2, 11)
     X = np.random.default_rng(0).normal(size=(110, 2))
-    target = Target(y, np.array([0, 1]), y)
-    assert write_data_warnings(X, target, None, None, {"sample": name}) == []
+    assert write_data_warnings(X, y, left_out={"sample": name}) == []
 
 
 @pytest.mark.parametrize("name", ["name", "patient", "Owner", "dog_owner", "customer.id"])
@@ -164,9 +160,8 @@ def test_dates_and_measured_numbers_outside_the_features_are_no_groups(kind):
     y = (day + 10 * rng.normal(size=200) > 20).astype(int)
     date = np.datetime64("2024-01-01") + day
     column = {"date": date, "text of a date": date.astype(str), "price": day + 0.5, "age": day}
-    target = Target(y, np.array([0, 1]), y)
     X = rng.normal(size=(200, 2))
-    assert write_data_warnings(X, target, None, None, {"column": column[kind]}) == []
+    assert write_data_warnings(X, y, left_out={"column": column[kind]}) == []
 
 
 @pytest.mark.parametrize("as_text", [True, False])
@@ -180,8 +175,7 @@ def test_time_points_and_doses_of_a_balanced_design_are_not_blamed(as_text, outs
     table = pd.DataFrame(X, columns=list("ab"))
     left_out = {"day": days} if outside else {}
     table = table if outside else table.assign(day=days)
-    target = Target(y, np.arange(3), y)
-    found = write_data_warnings(table, target, None, list(table), left_out)
+    found = write_data_warnings(table, y, None, list(table), left_out)
     assert "identifier" not in [text.code for text in found if text.headline]
 
 

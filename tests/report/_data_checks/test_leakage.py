@@ -11,7 +11,6 @@ from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.sampling_units import Target
 
 
 def test_a_feature_that_tells_the_classes_apart():
@@ -157,11 +156,11 @@ def test_single_precision_hides_no_copy(make, dtype):
     rng = np.random.default_rng(0)
     y = rng.lognormal(3, 1, 300).astype(dtype)
     X = np.column_stack([make(y), rng.normal(size=300).astype(dtype)])
-    (found,) = write_data_warnings(X, Target(y, None, y), None, None, {})
+    (found,) = write_data_warnings(X, y)
     assert found.headline == "feature 'x0' is a copy of the target"
     part = (y * rng.random(300)).astype(dtype)
     sums = np.column_stack([part, y - part, rng.normal(size=300).astype(dtype)])
-    (found,) = write_data_warnings(sums, Target(y, None, y), None, None, {})
+    (found,) = write_data_warnings(sums, y)
     assert found.headline == "the target is a weighted sum of features 'x0', 'x1', up to rounding"
 
 
@@ -189,14 +188,14 @@ def test_features_whose_bands_or_values_determine_the_class(noise, kind, is_grav
 def test_functions_of_a_numeric_target_are_copies(noise, make):
     y = noise[0][:, 0]
     X = np.column_stack([noise[0][:, 1:], make(y)])
-    (warning,) = write_data_warnings(X, Target(y, None, y), None, None, {})
+    (warning,) = write_data_warnings(X, y)
     assert warning.headline == "feature 'x2' is a copy of the target"
     X[7, 2] += 1  # one row, and a missing value, hide nothing
     X[8, 2] = np.nan
-    (warning,) = write_data_warnings(X, Target(y, None, y), None, None, {})
+    (warning,) = write_data_warnings(X, y)
     assert warning.headline == "feature 'x2' is a copy of the target"
     X[:4, 2] += 1
-    assert write_data_warnings(X, Target(y, None, y), None, None, {}) == []
+    assert write_data_warnings(X, y) == []
 
 
 def encode(level, y, smoothing=0.0):
@@ -221,13 +220,12 @@ def test_mean_targets_of_categories_are_grave_however_smoothed(of, smoothing):
         "counts": rng.poisson(3, 120).astype(float),
     }[of]
     feature = encode(level, (y == 1) if of == "three classes" else y, smoothing)
-    classes = np.unique(y) if "classes" in of else None
     for order in (slice(None), slice(None, None, -1)):
         samples, target = np.column_stack([X, feature])[order], y[order]
-        found = write_data_warnings(samples, Target(target, classes, target), None, None, {})
+        found = write_data_warnings(samples, target)
         assert [warning.code for warning in found if warning.headline] == ["target-encoded"]
     honest = encode(level, rng.permutation(feature), smoothing)
-    found = write_data_warnings(np.column_stack([X, honest]), Target(y, classes, y), None, None, {})
+    found = write_data_warnings(np.column_stack([X, honest]), y)
     assert not any(warning.headline for warning in found)
 
 
@@ -236,7 +234,7 @@ def test_numbers_that_hardly_vary_are_told_by_no_feature(noise, n_others):
     """Two of 50 numbers that differ are at the end of some feature by chance, all 50 never."""
     X, y = noise[0], np.zeros(50)
     y[np.argsort(X[:, 0])[50 - n_others :]] = 1.0
-    found = write_data_warnings(X, Target(y, None, y), None, None, {})
+    found = write_data_warnings(X, y)
     assert [text.code for text in found] == (["telling-feature"] if n_others > 2 else [])
 
 
@@ -283,17 +281,15 @@ def test_rounding_missing_values_and_exceptions_hide_no_copy(kind, spoil, n_rows
         y = rng.gamma(4, 10, n_rows).round(1)
         copy = (2.54 * y).round(1) if spoil == "other units" else y.copy()
         copy = np.log(y).round(3) if spoil == "rounded" else copy
-        target = Target(y, None, y)
     else:
         y = rng.integers(0, 3, n_rows)
         copy = 7.0 * y if spoil == "recoded" else y.astype(float)
-        target = Target(y, np.arange(3), y)
     copy[:2] = np.nan if spoil == "missing" else copy[:2] + (spoil == "deviating")
     X = pd.DataFrame({"a": noise[:, 0], "b": noise[:, 1], "f": copy})
     if spoil == "text":
         X["f"] = [f"level {value:.0f}" for value in copy]
         X.loc[3, "f"] = None
-    found = write_data_warnings(X, target, None, list(X), {})
+    found = write_data_warnings(X, y, names=list(X))
     how = "a copy of the target"
     if kind == "classes" and spoil == "deviating":
         how = "nearly a copy of the target (2 rows differ)"
@@ -335,10 +331,7 @@ def test_names_are_no_row_numbers():
 
 def find(X, y, names=None):
     """Return the warnings of a table, of classes if labels are not floats."""
-    if y.dtype.kind == "f":
-        return write_data_warnings(X, Target(y, None, y), None, names, {})
-    classes, codes = np.unique(y, return_inverse=True)
-    return write_data_warnings(X, Target(y, classes, codes), None, names, {})
+    return write_data_warnings(X, y, names=names)
 
 
 @pytest.fixture

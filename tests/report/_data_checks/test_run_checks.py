@@ -9,21 +9,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.tables import warnings_of
+from helpers.tables import check_table, warnings_of
 from scipy.sparse import csr_matrix, issparse
 from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.sampling_units import Target
-from skeval.report._data_checks import (
-    check_perfection,
-    describe_table,
-    drop_repeated,
-    duplicates,
-    run_checks,
-)
+from skeval._resampling.sampling_units import validate_data
+from skeval.report._data_checks import check_perfection, drop_repeated, duplicates
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
@@ -90,7 +84,7 @@ def test_the_checks_need_four_times_the_memory_of_the_table(kind):
     y = rng.integers(0, 2, len(X))
     table = pd.DataFrame(X) if kind == "frame" else X
     tracemalloc.start()
-    run_checks(describe_table(table, Target(y, np.array([0, 1]), y), None, None, {}))
+    check_table(table, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 4 * 8 * X.size
@@ -166,8 +160,8 @@ def test_infinite_values_are_missing_values(kind):
 
 def test_findings_are_not_said_twice(noise):
     X, y = np.column_stack([noise[0], noise[1]]), noise[1]
-    target = Target(y, np.array([0, 1]), y)
-    found = run_checks(describe_table(X, target, None, None, {}))
+    target = validate_data(DecisionTreeClassifier(), X, y, None)[1]
+    found = check_table(X, y)
     perfect = list(check_perfection(X, target, None))
     assert [one.code for one in drop_repeated([*found, *perfect])] in (
         [["target-copy"], ["target-copy", "perfect"]][perfect[0].outcome == "serious"],
