@@ -22,7 +22,9 @@ from skeval.utils._checks import check_y, small_seed
     "labels", [[2**53, 2**53 + 1, 0.5], [2**63, 2**63 + 1, -1], [2**70, 2**70 + 1], ["a", 1]]
 )
 def test_labels_that_one_dtype_would_merge_are_refused(labels):
-    with pytest.raises(ValueError, match=r"y must contain only numbers|integers of 64 bits"):
+    with pytest.raises(
+        ValueError, match=r"y must contain only numbers|integers of at most 64 bits"
+    ):
         check_y("y", np.array(labels, dtype=object))
 
 
@@ -81,7 +83,7 @@ def test_the_order_of_arguments_is_named():
 
     clusterer, X = object(), np.zeros((3, 2))
     assert judge(clusterer, X, k=3) == judge(clusterer=clusterer, X=X, k=3) == 3
-    with pytest.raises(TypeError, match=r"the call is judge\(clusterer, X\), .* by name, got"):
+    with pytest.raises(TypeError, match=r"the call must be judge\(clusterer, X\), .* by name, got"):
         judge(clusterer, X, 3)
     for args, kwargs in (
         ((X, clusterer), {}),
@@ -89,7 +91,9 @@ def test_the_order_of_arguments_is_named():
         ((X,), {"clusterer": 1}),
         ((clusterer, {}), {}),
     ):
-        with pytest.raises(TypeError, match=r"the order of arguments is judge\(clusterer, X\), go"):
+        with pytest.raises(
+            TypeError, match=r"the order of arguments must be judge\(clusterer, X\), go"
+        ):
             judge(*args, **kwargs)
 
 
