@@ -684,10 +684,10 @@ def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solve
     share = max(agreement.share for agreement in agreements)
     if share > 0:
         warn_user(
-            f"{type(worker.estimator).__name__} does not converge to its optimum on these "
-            f"samples. At the optimum, {100 * share:.1f} % of its predictions would differ. The "
-            "results are for the estimator as passed. Scale the features (StandardScaler), or "
-            "change tol or max_iter.",
+            f"{type(worker.estimator).__name__} does not reach its optimum on these samples. At "
+            f"the optimum, {100 * share:.1f} % of its predictions would differ. The results are "
+            "for the estimator as passed. Scale the features (StandardScaler), or change tol or "
+            "max_iter.",
             ConvergenceWarning,
         )
     return "the solver and the estimator gave different results in trial fits"

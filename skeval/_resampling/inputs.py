@@ -938,6 +938,6 @@ def warn_unweighted(steps: Any, weights: np.ndarray) -> None:
     for step in find_unweighted(steps, weights):
         if uses_labels(step):
             _checks.warn_user(
-                f"fit of {type(step).__name__} does not accept sample_weight, so features are "
-                "selected without weights."
+                f"sample_weight does not reach {type(step).__name__}, whose fit does not accept "
+                "it, so features are selected without weights."
             )

@@ -300,8 +300,9 @@ def bootstrap_plan(
             raise ValueError(f"y must have more samples: each of {MAX_TRIES} resamples had all.")
         sizes = np.bincount(codes)
         raise ValueError(
-            f"none of {MAX_TRIES} resamples has two classes and leaves out a sample. Class "
-            f"{classes.tolist()[sizes.argmin()]!r} has {sizes.min()} of {sizes.sum()} samples."
+            "y must have more samples of each class, because no resample has two classes and "
+            f"leaves out a sample. Class {classes.tolist()[sizes.argmin()]!r} has {sizes.min()} "
+            f"of {sizes.sum()} samples."
         )
 
     return ResamplingPlan(len(units.unit), n_resamples, draw)

@@ -727,7 +727,9 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
     logs, reference_logs = measured[:, 0], measured[:, 1:]
     # a dispersion of 0 has no logarithm
     if not np.isfinite(reference_logs).all():
-        raise ValueError("n_clusters must be less than the number of distinct reference points.")
+        raise ValueError(
+            "n_clusters must be smaller: a draw of the reference has as few distinct points."
+        )
     # gaps and their standard errors s_k, equations (3) and (6) of the paper
     gap = reference_logs.mean(axis=1) - logs
     errors = reference_logs.std(axis=1) * np.sqrt(1 + 1 / trial.n_repeats)
@@ -1111,7 +1113,7 @@ def structure_test(
     labels = _stability.fit_labels(first, X)
     statistic = float(index(X, labels))
     if not np.isfinite(statistic):
-        raise ValueError(f"index must have a finite value on the data, got {statistic}.")
+        raise ValueError(f"index must be finite for the data, got {statistic}.")
     # the same clusterer and index in draws of the reference
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     measure = partial(index_of_draw, clusterer, draws, index)

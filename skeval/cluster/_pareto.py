@@ -125,7 +125,7 @@ def pareto_dominance(
     """
     merit = _checks.check_data("values", values, dtype=np.float64, ensure_all_finite=False)
     if np.isnan(merit).any():
-        raise ValueError(f"values must not be nan, got nan in {np.argwhere(np.isnan(merit))[0]}.")
+        raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
     # one direction, or one for each criterion
     directions = np.asarray(greater_is_better)
     if directions.dtype != bool or directions.shape not in ((), merit.shape[1:]):

@@ -25,8 +25,8 @@ NOISE = -1
 Draws = Callable[[Generator], Any]
 REFERENCES = ("auto", "uniform", "box", "permuted", "unimodal")
 REFERENCE_WORDS = {
-    "uniform": "points drawn uniformly in the principal box of the data",
-    "box": "points drawn uniformly in the box of the ranges of the features",
+    "uniform": "points drawn uniformly in a box along the principal components",
+    "box": "points drawn uniformly within the range of each feature",
     "permuted": "the data with each column permuted independently",
     "unimodal": "points drawn from the closest unimodal distribution",
 }

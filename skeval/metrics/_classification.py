@@ -297,7 +297,7 @@ def _measure_side(
     total = float(weight[is_predicted if predicted else is_member].sum())
     if not total:
         side = f"{'predicted ' * predicted}{'positive' if positive else 'negative'}"
-        return _checks.give_nan(f"The fraction is 0/0 (nan), because no sample is {side}.")
+        return _checks.give_nan(f"The metric is 0/0 (nan), because no sample is {side}.")
     return float(weight[is_member & is_predicted].sum() / total)
 
 

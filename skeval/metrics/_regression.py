@@ -329,8 +329,8 @@ def find_scaled_errors(y_true: Any, y_pred: Any, y_train: Any, season: int = 1) 
     if not naive > 0:
         raise ValueError(
             f"y_train must have more than season={season} values and must not repeat with this "
-            "period, so that the naive forecast, by whose error the result is divided, has an "
-            "error above 0. mean_absolute_error does not divide."
+            "period, because the result is divided by the error of the naive forecast, which must "
+            "be above 0. mean_absolute_error is not divided."
         )
     return np.asarray(np.abs(y_true - y_pred) / naive)
 
@@ -538,7 +538,7 @@ def _as_estimate(value: float, error: float) -> Estimate:
     if not error <= _TOLERANCE * value:
         _checks.warn_user(
             f"expected_loss did not converge: {value:.6g} +/- {error:.1g}. The loss varies too "
-            "finely, or its expectation may not exist.",
+            "rapidly, or has no finite expectation.",
             IntegrationWarning,
         )
     return Estimate(

@@ -369,7 +369,7 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
     with _checks.naming(name):
         values = np.atleast_1d(np.asarray(result, dtype=np.float64))
     if values.ndim != 1 or not values.size or np.isinf(values).any():
-        raise ValueError(f"{name} must contain finite scores of splits, got {result!r}.")
+        raise ValueError(f"{name} must contain a finite score for each split, got {result!r}.")
     return values
 
 
@@ -441,8 +441,8 @@ def read_score_table(
     if shared.min() < 2:
         first, second = np.argwhere(shared == shared.min())[0]
         raise ValueError(
-            "scores must contain at least two data sets with the scores of each pair, got "
-            f"{shared.min()} of {names[first]!r} and {names[second]!r}."
+            "scores must contain at least two data sets with scores of both models of each pair, "
+            f"got {shared.min()} for {names[first]!r} and {names[second]!r}."
         )
     complete, dropped = (
         tuple(name for name, one in zip(datasets, mask, strict=True) if one)

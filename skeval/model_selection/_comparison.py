@@ -273,7 +273,7 @@ class Difference(ResultWithValue):
         sign = 1 if self.greater_is_better else -1
         a, b, by = self.a, self.b, f"by {self.margin:g} or more"
         better = (self if sign > 0 else self._reverse()).confidence_interval(1 - 2 * self.level)
-        limit = f"{100 * (1 - self.level):g} % confidence limit of its advantage {better.low:.2g}"
+        limit = f"{100 * (1 - self.level):g} % confidence limit for its advantage {better.low:.2g}"
         evidence = f"({_text.say_pvalue(worse)}, {limit})"
         not_worse = f"{a} is not worse than {b} {by} {evidence}."
         if worse > self.level:

@@ -862,8 +862,8 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
     search = last_step(model)
     if not all(hasattr(search, name) for name in ("cv_results_", "best_params_", "best_index_")):
         raise TypeError(
-            "search must have cv_results_, best_index_ and best_params_ when it is fitted, or be a "
-            f"pipeline that ends in such a search; got {type(search).__name__}."
+            "search must have cv_results_, best_index_ and best_params_ when it is fitted, or be "
+            f"a pipeline that ends in such a search, got {type(search).__name__}."
         )
 
     # the refit metric: its name, or the name bound to its function

@@ -254,9 +254,9 @@ def read_rule(threshold: Any) -> float | Rule:
     if number and name in most and 0 < float(wanted) <= most[name]:
         return Rule(name, float(wanted))
     raise ValueError(
-        "threshold must be a number, 'youden', or a dict of one of 'sensitivity' and "
-        f"'specificity' in (0, 1] or 'cost_ratio' above 0, got {threshold!r}"
-        f"{_checks.suggest(threshold, ('youden',))}."
+        "threshold must be a number, 'youden', or a dict with one key, 'sensitivity' or "
+        "'specificity' in (0, 1], or 'cost_ratio' above 0, got "
+        f"{threshold!r}{_checks.suggest(threshold, ('youden',))}."
     )
 
 

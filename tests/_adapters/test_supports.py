@@ -295,7 +295,7 @@ def test_invalid_parameters_are_refused_by_the_estimator(invalid):
 def test_plans_that_no_deletion_serves():
     X, y = np.random.default_rng(0).normal(size=(330, 2)), np.arange(330) % 33
     found = solver_for(RidgeClassifier(), X, y).refuses(make_plan("same folds", n=330))
-    assert found == "the target has more classes than solvers support"
+    assert found == "the target has more classes than the solver supports"
     n = 3000
     wide = ResamplingPlan(n, 2, lambda r: make_plan("other folds", n).draw(r), 4 * 3)
     many = np.random.default_rng(0).normal(size=(n, 2))

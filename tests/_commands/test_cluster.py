@@ -111,8 +111,8 @@ def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, cap
     [
         (["iris", "--k", "two"], "--k must be a range such as 2:8, or one number, got 'two'"),
         (["iris", "--k", "2:"], "--k must be a range such as 2:8, or one number, got '2:'"),
-        (["iris", "--k", "1:4"], "--k must start at 2 or more and end no lower, got '1:4'"),
-        (["iris", "--k", "4:2"], "--k must start at 2 or more and end no lower, got '4:2'"),
+        (["iris", "--k", "1:4"], "--k must ascend from 2 or more, such as 2:8, got '1:4'"),
+        (["iris", "--k", "4:2"], "--k must ascend from 2 or more, such as 2:8, got '4:2'"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
@@ -135,7 +135,7 @@ def assert_one_line(arguments, message, capsys):
         ({"X": np.eye(30), "y": np.zeros(29, int)}, "y must be a vector of 30 labels, got int64"),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must contain at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),
-        ({"data": np.eye(30)}, "it must contain the array X, got ['data']"),
+        ({"data": np.eye(30)}, "it must contain an array named X, got ['data']"),
     ],
 )
 def test_bad_arrays(arrays, message, tmp_path, capsys):

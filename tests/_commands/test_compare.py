@@ -165,7 +165,7 @@ def test_the_page_has_the_comparison_of_the_gate(kind, tmp_path, capsys):
         assert f"written to {tmp_path / name}" in printed
     for written in (Document(page).text, text.replace("\\", "")):
         assert "new.csv compared with old.csv" in written
-        assert "The gate failed" in written
+        assert "Exit status 1" in written
     # the difference and its P-value are those that are printed and tested
     assert f"{gate['value']:.4f}".lstrip("-") in text
     pvalue = gate["pvalue"]

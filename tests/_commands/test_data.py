@@ -119,7 +119,7 @@ def test_numbers_among_other_strings_are_noted(tmp_path, remedy, ending):
 def test_texts_that_contain_digits_are_texts(tmp_path, written):
     table = load(write(tmp_path / "a.csv", a=[written(value) for value in AMOUNTS]))
     assert table.feature_names == ["x"]
-    assert "'a' contains 60 different strings in 60 rows and is left out; --id a" in table.notes[1]
+    assert "'a' contains 60 different strings in 60 rows and is left out. --id a" in table.notes[1]
 
 
 def test_long_cells_are_read_in_linear_time(tmp_path):
@@ -139,7 +139,7 @@ def test_columns_of_a_name_are_refused(tmp_path, ending):
         return
     write_to = frame.to_csv if ending == "csv" else frame.to_excel
     write_to(tmp_path / f"a.{ending}", index=False, header=["a", "a", "target"])
-    with pytest.raises(ValueError, match=rf"a\.{ending} has several columns 'a'. Give each"):
+    with pytest.raises(ValueError, match=rf"a\.{ending} has several columns named 'a'. Rename"):
         load(tmp_path / f"a.{ending}")
     write_to(tmp_path / f"a.{ending}", index=False, header=["a", "a.1", "target"])
     assert load(tmp_path / f"a.{ending}").feature_names == ["a", "a.1"]
@@ -235,7 +235,9 @@ def test_a_first_column_without_a_name(tmp_path, name):
     frame.to_csv(tmp_path / "a.csv", index=False)
     table = load(tmp_path / "a.csv")
     assert table.feature_names == ["x"]
-    assert table.notes[1] == "the first column has no name, counts the rows and is left out."
+    assert (
+        table.notes[1] == "the first column has no name and contains row numbers. It is left out."
+    )
     for order in ([name, "x", "target"], ["x", name, "target"]):
         frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
         with pytest.raises(ValueError, match=r"has no name. Name it, or pass --drop 'Unnamed: "):
@@ -391,7 +393,9 @@ def test_dates_make_numbers_on_demand(tmp_path):
     np.testing.assert_allclose(result["when: days since 1970"], elapsed)
     assert np.isnan(table.X[3, 1:]).all()
     write(path, **{"when": texts, "when: year": AMOUNTS})
-    with pytest.raises(ValueError, match=r"makes a column 'when: year' of 'when', but a\.csv has"):
+    with pytest.raises(
+        ValueError, match=r"make a column named 'when: year' from 'when', but a\.csv has"
+    ):
         load(path, "--date-features")
 
 
@@ -400,21 +404,21 @@ def test_unknown_columns_are_named_at_once(tmp_path):
     message = r"no column 'Age' for --drop \(did you mean 'age'\?\) and no column 'ill' for --id"
     with pytest.raises(ValueError, match=message):
         load(path, "--drop", "Age", "--id", "ill")
-    with pytest.raises(ValueError, match="the target 'target' must not be dropped"):
+    with pytest.raises(ValueError, match="--drop must not name the target 'target'"):
         load(path, "--drop", "target")
 
 
 def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
     counts = [*AMOUNTS[1:], AMOUNTS[1:].sum()]
     (hint,) = load(write(tmp_path / "a.csv", a=counts)).hints
-    assert "may be a total ('a' is the sum of all other rows). If so, delete" in hint
+    assert "may contain totals ('a' is the sum of all other rows). If so, delete" in hint
     names = ["s1", "s2", "s3"] * 19 + ["s1", "s2", "Total"]
     assert "it has 'Total'" in load(write(tmp_path / "a.csv", a=names)).hints[0]
     labels = [*["a", "b"] * 29, "a"]
     for last in ("Total", None):
         write(tmp_path / "a.csv", a=names, target=[*labels, last])
         assert main(["evaluate", str(tmp_path / "a.csv")]) == 2
-        assert "The last row may be a total (it has 'Total')" in capsys.readouterr().err
+        assert "The last row may contain totals (it contains 'Total')" in capsys.readouterr().err
     assert load(tmp_path / "a.csv", "--drop-missing-target").hints == []
 
 
@@ -483,12 +487,12 @@ def test_numbers_of_arrow_are_numbers(tmp_path):
 def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_path, capsys):
     path = str(write(tmp_path / "a.csv", target=np.arange(N) % 3))
     least = ["--cv", "2", "--include", "cross_validation", "--full"]
-    note = "3 distinct whole numbers and is treated as classes; use --task numbers"
+    note = "3 distinct whole numbers and is treated as classes. --task numbers"
     assert main(["evaluate", path, *least]) == 0
     assert note in capsys.readouterr().out
     write(tmp_path / "a.csv", target=np.minimum(np.arange(N), 17))
     assert main(["evaluate", path, *least]) == 2
-    assert "treated as classes; use --task numbers" in capsys.readouterr().err
+    assert "treated as classes. --task numbers" in capsys.readouterr().err
     assert main(["evaluate", path, *least, "--task", "numbers"]) == 0
     assert "treated as" not in capsys.readouterr().out
     write(tmp_path / "a.csv")

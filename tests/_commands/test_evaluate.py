@@ -88,16 +88,19 @@ def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_for
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["absent.csv"], "no file 'absent.csv', and no bundled set"),
-        (["iris", "--cv", "99"], "cv=99 folds need a class with at least 99 members"),
+        (["absent.csv"], "there is no file 'absent.csv'. Bundled data are"),
+        (["iris", "--cv", "99"], "cv=99 folds need a class with at least 99 samples"),
         (["iris", "--target", "x"], "iris has no column 'x' for --target; its columns are"),
-        (["iris", "--scoring", "f1"], "Variants: f1_macro, f1_micro, f1_samples, f1_weighted."),
+        (
+            ["iris", "--scoring", "f1"],
+            "Its variants are f1_macro, f1_micro, f1_samples, f1_weighted.",
+        ),
         (
             ["iris", "--html", "iris.pdf"],
             "--html writes a web page, so name it .html, got 'iris.pdf'",
         ),
-        (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
-        (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
+        (["iris", "--json", "no/such/out.json"], "--json: the folder 'no/such' does not exist"),
+        (["iris", "--html", "no/such/out.html"], "--html: the folder 'no/such' does not exist"),
     ],
 )
 def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
@@ -123,7 +126,7 @@ def test_measurements_are_predicted_as_numbers(tmp_path, capsys):
     assert second == "ridge, seed 0"
     words = ["evaluate", str(tmp_path / "r.npz"), "--task", "classes"]
     assert main(words) == 2
-    assert "it has 30 distinct fractional numbers" in capsys.readouterr().err
+    assert "the target has 30 distinct numbers with decimals" in capsys.readouterr().err
 
 
 def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):
@@ -138,7 +141,7 @@ def test_a_file_without_a_header(tmp_path, capsys):
     X, y = load_iris(return_X_y=True)
     np.savetxt(tmp_path / "bare.csv", np.column_stack([X, y]), delimiter=",", fmt="%.1f")
     assert main(["evaluate", str(tmp_path / "bare.csv"), "--target", "x4"]) == 2
-    assert "the first line may be data rather than names" in capsys.readouterr().err
+    assert "so it may be data instead of column names" in capsys.readouterr().err
     words = [str(tmp_path / "bare.csv"), "--no-header", "--target", "x4"]
     assert main(["evaluate", *words, *LEAST]) == 0
     expected = "bare.csv: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
@@ -236,7 +239,7 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
         (["--time", "a b"], "no column 'a b' for --time"),
         (["--time", "name"], "time must have a number, or a date"),
         (["--time", "gap"], "'gap' of --time has no value in row 3"),
-        (["--time", "us"], "can be read with the day or with the month first"),
+        (["--time", "us"], "dates with a clear order of day and month"),
         (["--time", "x", "--cv", "29"], "a training set has class 0 only"),
     ],
 )
@@ -292,7 +295,7 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     assert main([*words, "--predictions", "q"]) == 2
     assert "no column 'q'" in capsys.readouterr().err
     assert main([*words, "--predictions", "y"]) == 2
-    assert "--predictions: 'y' is named by another option" in capsys.readouterr().err
+    assert "--predictions: 'y' is also named by another option" in capsys.readouterr().err
     for column in ("p", "label"):
         gaps = frame.assign(**{column: frame[column].astype(object).where(frame.index != 3, None)})
         gaps.to_csv(tmp_path / "p.csv", index=False)
@@ -415,7 +418,7 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     assert main([*words, "--drop", "patient"]) == 0
     printed = capsys.readouterr().out
     assert "the root mean square: 7 (" in printed
-    assert "from 0, which is the first row below the header. --id names" in printed
+    assert "from 0, the first row below the header. --id COLUMN names" in printed
 
 
 def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):

@@ -112,7 +112,7 @@ def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
     words = ["evaluate", str(tmp_path / "p.csv"), "--target", "price", *LEAST]
     assert main([*words, "--estimator", "knn", "--scoring", "explained_variance"]) == 0
     printed = capsys.readouterr().out
-    assert "distinct whole numbers and is treated as numeric; use --task classes" in printed
+    assert "distinct whole numbers and is treated as numeric. --task classes" in printed
     assert "explained_variance" in printed
     assert main([*words, "--estimator", "lda"]) == 2
     assert "--estimator must be one of ridge, linear-svm" in capsys.readouterr().err

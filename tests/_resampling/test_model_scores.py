@@ -255,7 +255,9 @@ def test_a_mean_over_samples_is_averaged_over_single_ones(scoring):
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_a_positive_class_that_y_lacks_is_refused_with_the_name_of_the_score(name):
     X, y = make_data(2)
-    with pytest.raises(ValueError, match=r"scoring=.* cannot be computed.*class as 1, as \(y == "):
+    with pytest.raises(
+        ValueError, match=r"scoring=.* cannot be computed.*class as 1, as in \(y == "
+    ):
         PROCEDURES[name](GaussianNB(), X, y, StratifiedKFold(4), "f1")
 
 

@@ -91,7 +91,7 @@ def test_what_was_kept_counts(capsys, tmp_path):
         assert last_counts(text) == [(40, 40)]
         assert ("skeval reused 40 of 40 fits" in text) == (n_reused == 40)
     bootstrap(60, verbose=1, memory=tmp_path)
-    assert "skeval reused 40 of 60 fits that were kept by memory=" in capsys.readouterr().err
+    assert "skeval reused 40 of 60 fits that memory= had stored" in capsys.readouterr().err
 
 
 def test_fits_of_solvers_count(capsys):

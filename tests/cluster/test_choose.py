@@ -298,7 +298,9 @@ def test_parameter_names():
         named = choose_n_clusters(clusterer, three_wide(), param_name=name, **options)
         np.testing.assert_array_equal(found.replicates, named.replicates)
     pipeline = make_pipeline(PCA(2), GaussianMixture())
-    with pytest.raises(ValueError, match="must be the parameter to set, gaussianmixture__n_comp"):
+    with pytest.raises(
+        ValueError, match="must name the parameter to vary, gaussianmixture__n_comp"
+    ):
         choose_n_clusters(pipeline, three_wide())
     name = "gaussianmixture__n_components"
     assert choose_n_clusters(pipeline, three_wide(), param_name=name, **options).n_clusters == 3
@@ -337,5 +339,5 @@ def test_a_choice_that_was_not_tried_is_reported():
     for method in ("prediction_strength", "adjusted_rand", "silhouette"):
         choice = choose_n_clusters(KMEANS, X, method=method, **options)
         assert choice.n_clusters == 1
-        assert "! No candidate meets the rule. One cluster is chosen" in str(choice)
+        assert "! No candidate meets the rule, so one cluster is chosen" in str(choice)
     assert not choose_n_clusters(KMEANS, X, **options).notes  # whose first test is of one cluster

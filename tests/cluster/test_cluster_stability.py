@@ -139,7 +139,7 @@ def test_noise_is_no_cluster():
     assert result.labels.tolist() == [0, 1, 2]
     assert (result.values == 1).all()
     assert result.partition[-2:].tolist() == [-1, -1]
-    with pytest.raises(ValueError, match=r"find a cluster in X, but all samples are noise \(-1\)"):
+    with pytest.raises(ValueError, match=r"find a cluster in X, got only noise \(-1\)"):
         cluster_stability(DBSCAN(eps=1e-9), X, n_resamples=2)
 
 

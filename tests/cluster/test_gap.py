@@ -117,7 +117,7 @@ def test_clusters_of_no_width():
     assert np.isposinf(found.values[2:]).all()
     two = gap_statistic(KMEANS, X[:20], n_clusters=[1, 2, 3], n_references=5, random_state=0)
     assert two.n_clusters == 2
-    with pytest.raises(ValueError, match="number of different reference points"):
+    with pytest.raises(ValueError, match="number of distinct reference points"):
         gap_statistic(
             KMEANS, X[:, :1], n_clusters=range(1, 5), reference="permuted", n_references=3
         )
@@ -126,7 +126,7 @@ def test_clusters_of_no_width():
 def test_a_gap_that_still_grows():
     found = gap_statistic(KMEANS, three(), n_clusters=[1, 2, 3], n_references=10, random_state=0)
     assert found.n_clusters == 3
-    assert "! The gap still increases at k = 3" in str(found)
+    assert "! The gap still increases at the largest k, 3" in str(found)
 
 
 def test_result_and_display():

@@ -149,16 +149,16 @@ def test_small_class_makes_fewer_folds():
 
 def test_class_of_one():
     X, y = planted(p=30)
-    with pytest.raises(ValueError, match="2 members of each class, but the smallest has 1"):
+    with pytest.raises(ValueError, match="2 samples of each class, but the smallest class has 1"):
         CV2FeatureSelectionPipeline().fit(X[29:60], y[29:60])
 
 
 def test_selecting_nothing_is_an_error():
     X, y = planted(n=20, p=50, shift=0)
     nothing = SelectFdr(alpha=1e-9)
-    with pytest.raises(ValueError, match="at least one of the 50 features, it selected none"):
+    with pytest.raises(ValueError, match="at least one of the 50 features, got none"):
         CV2FeatureSelectionPipeline(nothing, cv=KFold(4, shuffle=True)).fit(X, y)
-    with pytest.raises(ValueError, match="at least one of the 50 features, it selected none"):
+    with pytest.raises(ValueError, match="at least one of the 50 features, got none"):
         CV2FeatureSelectionPipeline(nothing, cv=None).fit(X, y)
 
 
@@ -169,9 +169,11 @@ def test_weights_that_leave_nothing_tested():
     weights[test] = 0
     split = [(np.setdiff1d(np.arange(60), test), test)]
     selecting = CV2FeatureSelectionPipeline(classifier=GaussianNB(), cv=split)
-    with pytest.raises(ValueError, match="sample_weight must be positive for a training sample"):
+    with pytest.raises(
+        ValueError, match="sample_weight must be positive for at least one training sample"
+    ):
         selecting.fit(X, y, sample_weight=weights)
-    with pytest.raises(ValueError, match="sample_weight must be positive for a sample that"):
+    with pytest.raises(ValueError, match="sample_weight must be positive for at least one test"):
         perturbation_interval(GaussianNB(), X, y, cv=split, sample_weight=weights, n_resamples=5)
 
 
@@ -298,7 +300,7 @@ def test_a_regressor_and_missing_labels_are_refused_and_attributes_of_rounds_exp
         CV2FeatureSelectionPipeline(SelectKBest(k=2), LinearRegression()).fit(X, y)
     with pytest.raises(ValueError, match="y must not contain missing values"):
         CV2FeatureSelectionPipeline().fit(X, np.where(np.arange(60) == 3, None, y))
-    with pytest.raises(AttributeError, match="cv2_error_ needs the inner rounds, got cv=None"):
+    with pytest.raises(AttributeError, match="cv2_error_ needs inner rounds, which cv=None skips"):
         CV2FeatureSelectionPipeline(cv=None).fit(X, y).cv2_error_  # noqa: B018
 
 

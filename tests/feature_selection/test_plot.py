@@ -79,7 +79,7 @@ def test_frequency_takes_the_names_of_a_fitted_pipeline():
     assert names == ["a $long$ name a $long$ name a $…"]
     display.figure_.canvas.draw()  # the dollars are no formula
     skipped = CV2FeatureSelectionPipeline(SelectKBest(k=1), GaussianNB(), cv=None).fit(frame, y)
-    with pytest.raises(ValueError, match="result must be fitted with its inner rounds"):
+    with pytest.raises(ValueError, match="result must have selection frequencies"):
         SelectionFrequencyDisplay.from_result(skipped)
 
 

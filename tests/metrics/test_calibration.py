@@ -125,7 +125,7 @@ def test_several_classes():
             [0, 3],
             np.full((2, 3), 1 / 3),
             {"labels": [0, 1, 2]},
-            r"y_true must contain only the labels \[0, 1, 2\], got others",
+            r"y_true must contain only the labels \[0, 1, 2\], got other labels",
         ),
         ([0, 1], np.full((2, 2), 0.5), {"pos_label": 2}, "pos_label must be one of"),
         ([0, 1], [0.1, 0.2, 0.3], {}, "must have the same length, got 2 and 3"),

@@ -364,5 +364,5 @@ def test_estimators_of_folds_must_share_their_classes():
     results = cross_validate(
         GaussianNB(), X, y, cv=folds, return_estimator=True, return_indices=True
     )
-    with pytest.raises(ValueError, match="contain estimators that all saw the same classes"):
+    with pytest.raises(ValueError, match="contain estimators fitted to the same classes"):
         ReliabilityDisplay.from_cv_results(results, X, y)

@@ -272,16 +272,16 @@ def test_the_standard_error_is_of_test_sets_and_of_models(two_classes):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"scoring": []}, ValueError, "scoring must name at least one score"),
+        ({"scoring": []}, ValueError, "scoring must contain at least one score"),
         ({"scoring": "aucc"}, ValueError, "scoring"),
-        ({"scoring": ["f1", "f1"]}, ValueError, "its own name"),
+        ({"scoring": ["f1", "f1"]}, ValueError, "a different name"),
         ({"scoring": lambda m, X, y: {"a": 1.0}}, TypeError, "must return one number"),
         (
             {"scoring": "calibration_slope", "estimator": RidgeClassifier()},
             ValueError,
             "predict_pr",
         ),
-        ({"stratify": True, "groups": np.arange(90) // 2}, ValueError, "stratify=True cannot"),
+        ({"stratify": True, "groups": np.arange(90) // 2}, ValueError, "stratify must be False"),
         (
             {"sample_weight": np.ones(90), "scoring": lambda m, X, y: 1.0},
             TypeError,

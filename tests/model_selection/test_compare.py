@@ -287,14 +287,14 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     assert len(apart.extra.split_scores) == 4
     again = compare_classifiers([near, BAYES], x, y, **grouped)
     assert_allclose(again.extra.split_scores, apart.extra.split_scores, rtol=0)
-    with pytest.raises(ValueError, match="cv=10 folds need a class with at least 10 members"):
+    with pytest.raises(ValueError, match="cv=10 folds need a class with at least 10 samples"):
         compare_classifiers([near, BAYES], x[:12], y[:12], cv=10)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' tests scoring='accuracy', got 'f1'"),
+        ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' requires scoring='accuracy', got 'f1'"),
         ({"scoring": "nonsense"}, "get_scorer_names"),
         ({"method": "bootstrap", "cv": ShuffleSplit(3)}, "every sample exactly once"),
         (
@@ -327,5 +327,5 @@ def test_bad_data():
     with pytest.raises(TypeError, match=r"estimators\['str'\] must have the methods fit"):
         compare_classifiers(["tree", BAYES], X, Y)
     y = np.repeat([0, 1, 2], 40)
-    with pytest.raises(ValueError, match="every training part of cv must contain every class"):
+    with pytest.raises(ValueError, match="cv must yield training sets that contain every class"):
         compare_classifiers([TREE, BAYES], X, y, cv=KFold(3), method="mcnemar")

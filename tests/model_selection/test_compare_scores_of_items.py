@@ -117,7 +117,7 @@ def test_bad_tables_are_named():
     frame.loc[3, "large"] = np.nan
     with pytest.raises(ValueError, match=r"scores\['large'\] must be finite, got nan in row 3"):
         compare_items(frame)
-    with pytest.raises(TypeError, match="at least 2 names"):
+    with pytest.raises(TypeError, match="at least two names"):
         compare_items(np.ones((5, 1)))
     with pytest.raises(ValueError, match="must have different names, got 1 and '1'"):
         compare_items({1: np.ones(5), "1": np.zeros(5)})

@@ -249,7 +249,7 @@ def test_bleu_is_a_metric_like_others():
     assert_allclose(short.values[1], bleu_score(references, b, max_order=2))
     for options, message in (
         ({"max_order": 0}, "max_order"),
-        ({"smoothing_value": 1.0}, "smoothing_value is not used"),
+        ({"smoothing_value": 1.0}, "smoothing_value must be None"),
     ):
         with pytest.raises(ValueError, match=message):
             compare(partial(bleu_score, **options))

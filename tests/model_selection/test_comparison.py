@@ -100,7 +100,7 @@ def test_what_does_not_vary_cannot_be_judged():
         found = compare_classifiers(
             [GaussianNB(), DummyClassifier()], X, np.repeat([0, 1], 20), cv=5, random_state=0
         )
-    assert "the difference is 0.5000, without any variance" in found.conclusion
+    assert "the difference is 0.5000, without variation" in found.conclusion
     assert "nan" not in str(found)
     with pytest.warns(UndefinedMetricWarning):
         pairs = compare_scores(
@@ -169,15 +169,15 @@ def test_estimators_come_in_a_dict_or_a_list():
     listed = compare_classifiers(list(THREE.values()), X, Y, method="mcnemar", random_state=0)
     assert_allclose(by_name.to_matrix("pvalue"), listed.to_matrix("pvalue"))
     assert listed.names == ("DecisionTreeClassifier", "GaussianNB", "LogisticRegression")
-    with pytest.raises(AttributeError, match="difference requires two systems"):
+    with pytest.raises(AttributeError, match="difference requires two models"):
         _ = listed.difference
     with pytest.raises(TypeError, match="estimators must be a dict or a list with at least two"):
         compare_classifiers(GaussianNB(), X, Y)
-    with pytest.raises(TypeError, match="estimators must contain at least two, got 1"):
+    with pytest.raises(TypeError, match="estimators must contain at least two models, got 1"):
         compare_classifiers([GaussianNB()], X, Y)
-    with pytest.raises(TypeError, match="estimators must be a dict with at least 2 names"):
+    with pytest.raises(TypeError, match="estimators must be a dict with at least two names"):
         compare_classifiers({"one": GaussianNB()}, X, Y)
-    with pytest.raises(TypeError, match="estimators must be a dict with at least 2 names"):
+    with pytest.raises(TypeError, match="estimators must be a dict with at least two names"):
         compare_classifiers({1: GaussianNB(), 2: GaussianNB()}, X, Y)
     with pytest.raises(TypeError, match=r"estimators\['none'\] must have the methods fit"):
         compare_classifiers(THREE | {"none": None}, X, Y)

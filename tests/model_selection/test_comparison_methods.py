@@ -86,7 +86,7 @@ def test_the_test_is_chosen_aloud():
     assert "cannot reject" in two.extra.reason
     assert two.omnibus is None
     asked = compare_scores(FRAME, method="nemenyi", over="datasets")
-    assert asked.extra.reason == "The user chose the test."
+    assert asked.extra.reason == "The test was requested."
     assert few.tied == [tuple(few.names[place] for place in few.order)]
 
 
@@ -255,9 +255,9 @@ def test_skillings_and_mack_has_its_size():
         (FRAME[:1], {}, ValueError, "two data sets with the scores of each pair, got 1"),
         (FRAME.iloc[:, [0, 0]], {}, ValueError, "different names, got 'C4.5' and 'C4.5'"),
         (FRAME.iloc[[0, 0, 1]], {}, ValueError, "different names, got"),
-        (np.zeros((2, 2, 2)), {}, ValueError, "accepted are a table"),
+        (np.zeros((2, 2, 2)), {}, ValueError, "Pass a table with a row"),
         ({"one": [1, 2], "two": [2, 3]}, {}, TypeError, "scores must have a dict of classifiers"),
-        ({"x": {"a": {"test_f1": [1]}, "b": 1}}, {}, ValueError, "must have 'test_score'"),
+        ({"x": {"a": {"test_f1": [1]}, "b": 1}}, {}, ValueError, "must have the key 'test_score'"),
         ({"x": {"a": [[1]], "b": 1}}, {}, ValueError, "must contain finite scores of splits"),
         (
             pd.DataFrame({"dataset": [1, 1], "classifier": ["a", "a"], "score": [1.0, 2.0]}),

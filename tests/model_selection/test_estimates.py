@@ -172,7 +172,7 @@ def test_sliding_windows_with_a_gap_are_the_folds_of_a_plain_loop():
     expected = [np.mean(halves), np.mean(wrong["bayes"])]
     assert np.array(curve.y) == pytest.approx(expected)
     assert curve.x[0] == pytest.approx(np.mean(sizes))
-    with pytest.raises(ValueError, match="cv keeps the order of the samples, so their labels"):
+    with pytest.raises(ValueError, match="cv must shuffle the samples, because labels"):
         permutation_test(GaussianNB(), X, y, cv=cv, n_permutations=9)
 
 

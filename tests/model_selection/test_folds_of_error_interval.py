@@ -92,7 +92,7 @@ def shuffle_groups(X, y, groups, seed):
     ("change", "message"),
     [
         ({"cv": KFold(3), "n_folds": 4}, "n_folds must be None if cv is passed, got 4"),
-        ({"cv": KFold(3), "n_repeats": 4}, "n_repeats must be 'auto' if the folds of cv"),
+        ({"cv": KFold(3), "n_repeats": 4}, "n_repeats must be 'auto' for a cv with fixed folds"),
         ({"cv": 3, "method": "holdout"}, "cv is not a parameter of method='holdout'"),
         ({"cv": 1}, "cv must be"),
         ({"cv": []}, "cv must yield at least one pair"),

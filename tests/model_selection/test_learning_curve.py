@@ -302,5 +302,5 @@ def test_scores_must_be_defined_in_two_folds():
     def undefined(model, X, y):
         return np.nan
 
-    with pytest.raises(ValueError, match="have no score, in all folds but 0"):
+    with pytest.raises(ValueError, match="have no score, in all but 0 folds"):
         learning_curve_band(GaussianNB(), *load_iris(return_X_y=True), scoring=undefined)

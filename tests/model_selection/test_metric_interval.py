@@ -324,7 +324,7 @@ def test_samples_of_a_metric_of_masks_are_images():
     )
     same = metric_interval(partial(mask_rand_score, per_image=True), true, pred, **options)
     assert found.interval == same.interval
-    with pytest.raises(ValueError, match="For one mask per image use per_image=True"):
+    with pytest.raises(ValueError, match="of another image, use per_image=True"):
         metric_interval(partial(mask_rand_score, per_image=False), true, pred)
 
 
@@ -386,7 +386,7 @@ def test_several_metrics_give_one_estimate_for_each():
     parts = metric_interval({"mine": "f1_macro"}, y, p, by=by)["mine"]
     assert parts[1].value == metric_interval("f1_macro", y, p, by=by)[1].value
     alone = np.where(np.arange(len(y)) == 7, "alone", "other")
-    with pytest.raises(ValueError, match=r"by must give each subgroup.* position 7"):
+    with pytest.raises(ValueError, match=r"by must have two samples in each subgroup.* position 7"):
         metric_interval("accuracy", y, p, by=alone)
     again = pickle.loads(pickle.dumps(parts))
     assert str(again) == str(parts)
@@ -397,12 +397,16 @@ def test_several_metrics_give_one_estimate_for_each():
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        (error_rate, {"method": "delong"}, "does not fit error_rate"),
-        (r2_score, {}, r"integers that all occur in y_true, like classes. Use accuracy_score"),
+        (error_rate, {"method": "delong"}, "does not support error_rate"),
+        (
+            r2_score,
+            {},
+            r"integers that all occur in y_true, as classes do. For classes, use accuracy_score",
+        ),
         (error_rate, {"method": "wilson", "stratify": True}, "no closed form with stratify"),
         (error_rate, {"groups": [0, 1]}, "groups must have a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
-        (error_rate, {"groups": np.arange(80), "stratify": True}, "cannot be combined"),
+        (error_rate, {"groups": np.arange(80), "stratify": True}, "stratify must be False"),
         (error_rate, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
         ("nonsense", {}, "one of skeval.metrics.get_scorer_names"),
         (partial(f1_score, average="samples"), {"method": "delta"}, "Samplewise metrics"),
@@ -615,7 +619,7 @@ def test_a_loss_has_its_own_name():
     data = [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6]
     by_name, by_function = (metric_interval(metric, *data) for metric in ("log_loss", log_loss))
     assert (by_name.value, *by_name.interval) == (by_function.value, *by_function.interval)
-    with pytest.raises(ValueError, match="Pass the function itself, log_loss"):
+    with pytest.raises(ValueError, match="Pass log_loss instead"):
         metric_interval("neg_log_loss", *data)
 
 

@@ -483,9 +483,9 @@ def test_a_metric_by_the_name_of_its_scorer():
     labels = shares[:, 1] > 0.5
     macro = partial(metrics.f1_score, average="macro")
     assert metric_interval("f1_macro", y, labels).value == macro(y, labels)
-    with pytest.raises(ValueError, match=r"a loss with its sign changed.* log_loss"):
+    with pytest.raises(ValueError, match=r"the negative of a loss.* log_loss"):
         metric_interval("neg_log_loss", y, shares)
-    with pytest.raises(ValueError, match="did you mean 'roc_auc'"):
+    with pytest.raises(ValueError, match="id you mean 'roc_auc'"):
         metric_interval("rocauc", y, shares)
 
 

@@ -300,11 +300,14 @@ def test_undefined_scores():
             {"permutations": np.vstack([np.arange(30), np.zeros(30, int)])},
             "each index from 0 to 29 once in a",
         ),
-        ({"permutations": np.arange(30.0)[None]}, r"index from 0 to 29 once in a row, but row 0"),
+        (
+            {"permutations": np.arange(30.0)[None]},
+            r"index from 0 to 29 once in each row, but row 0",
+        ),
         ({"max_exceedances": 2.5}, r"max_exceedances must be an integer >= 1, got 2.5"),
         ({"alpha": 5}, r"alpha must satisfy 0 < alpha < 1, got 5"),
         ({"alpha": 0.1, "max_exceedances": 2}, r"alpha must be None if max_exceedances=2"),
-        ({"cv": 20}, r"cv=20 folds need a class with at least 20 members, and the largest has 15"),
+        ({"cv": 20}, r"cv=20 folds need a class with at least 20 samples, but the largest has 15"),
         ({"scoring": "nothing"}, r"nothing"),
     ],
 )
@@ -417,7 +420,9 @@ def test_folds_that_keep_the_order_ask_for_permutations_that_do(splits):
     X, y = np.cumsum(rng.normal(size=(60, 2)), axis=0), np.tile([0, 0, 1, 1], 15)
     cv = TimeSeriesSplit(3)
     cv = list(cv.split(X)) if splits else cv
-    with pytest.raises(ValueError, match=r"cv keeps the order .*exchange='blocks', 'rotations'"):
+    with pytest.raises(
+        ValueError, match=r"cv must shuffle .*exchange='blocks', exchange='rotations'"
+    ):
         permutation_test(NearestCentroid(), X, y, cv=cv, n_permutations=19)
     turned = (np.arange(60) + rng.integers(60, size=(19, 1))) % 60
     found = permutation_test(NearestCentroid(), X, y, cv=cv, permutations=turned)

@@ -131,7 +131,7 @@ def test_intervals_of_scores_and_of_one_result():
     assert bars(alone)[0][0] == pytest.approx([interval.low, interval.high])
     error = error_interval(GaussianNB(), X, y, method="holdout", loss="squared", random_state=0)
     with pytest.raises(
-        ValueError, match=r"got 'mean squared error', 'accuracy'[.] Draw each by its own"
+        ValueError, match=r"got 'mean squared error', 'accuracy'[.] Draw each with its own"
     ):
         EstimatesDisplay.from_result([error, results["accuracy"]])
     with pytest.raises(TypeError, match=r"result must be an Estimate, .*; got \[3\]"):

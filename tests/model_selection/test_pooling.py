@@ -263,7 +263,7 @@ def test_few_sites_cover(spread):
     ("call", "message"),
     [
         (lambda: new_site_error(LogisticRegression(), X, Y, SITE, scale="probit"), "scale must"),
-        (lambda: new_site_error(LogisticRegression(), X, Y, None), "name the site"),
+        (lambda: new_site_error(LogisticRegression(), X, Y, None), "contain the site"),
         (lambda: new_site_error(LogisticRegression(), X, Y, np.arange(240)), "two samples"),
     ],
 )

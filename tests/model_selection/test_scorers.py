@@ -319,7 +319,9 @@ def test_other_columns_of_the_same_samples_need_another_scorer(make):
     assert score(X, y) == first
     part = X.iloc[:, 2:] if make is pd.DataFrame else X[:, 2:]
     for labels in (y, y.tolist()):  # the first refusal changes nothing
-        with pytest.raises(BaseException, match=r"with 8 columns, got 6.*make one scorer each"):
+        with pytest.raises(
+            BaseException, match=r"with 8 columns before, got 6.*make one scorer for each"
+        ):
             score(part, labels)
     assert score(part, y[::-1]) < 0
     scorer = make_bootstrap_scorer("oob", n_resamples=3, random_state=0)
@@ -340,7 +342,7 @@ def test_other_columns_of_the_same_samples_need_another_scorer(make):
 def test_our_functions_score_models_that_folds_have_fitted(function):
     X, y = two_classes()
     for scorer in SMALL.values():
-        with pytest.raises(ValueError, match="scoring must not train models on the samples"):
+        with pytest.raises(ValueError, match="scoring must not be a scorer that fits models"):
             function(GaussianNB(), X, y, scoring=scorer)
 
 
@@ -439,7 +441,7 @@ def test_arguments_of_the_fit_alone_are_an_error_and_reach_a_scorer_that_has_the
     run = {"cv": WholeSample(), "params": {behind.get(model, "") + name: values}}
     alone = make_bootstrap_scorer("oob", n_resamples=5, random_state=0)
     with pytest.raises(
-        BaseException, match="If it was, pass sample_weight, groups and params of its"
+        BaseException, match="If it was, also pass sample_weight, groups and params of its"
     ):
         cross_validate(MODELS[model], X, y, scoring=alone, error_score="raise", **run)
     both = make_bootstrap_scorer("oob", n_resamples=5, random_state=0, **{name: values})

@@ -171,8 +171,18 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
     [
         (GaussianNB(), {}, TypeError, "search must have cv_results_"),
         (make_pipeline(GaussianNB()), {}, TypeError, "search must have cv_results_"),
-        (clone(SEARCH).set_params(refit=False), {}, ValueError, "a function or True as refit"),
-        (SEARCH, {"cv": StratifiedKFold(2), "n_repeats": 2}, ValueError, "n_repeats=2 needs cv"),
+        (
+            clone(SEARCH).set_params(refit=False),
+            {},
+            ValueError,
+            "a metric or a function, got refit=False",
+        ),
+        (
+            SEARCH,
+            {"cv": StratifiedKFold(2), "n_repeats": 2},
+            ValueError,
+            "n_repeats=2 needs a number of folds",
+        ),
         (SEARCH, {"cv": [(range(20), range(20, 40))]}, ValueError, "cv must make at least two"),
         (
             GridSearchCV(GaussianNB(), {}, scoring=["f1_macro", "accuracy"], refit=lambda _: 0),

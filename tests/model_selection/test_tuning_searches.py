@@ -34,7 +34,7 @@ def test_candidates_that_failed_and_rounds_before_the_last_are_left_out():
     rounds = {"iter": np.array([1, 1, 1, 0])}
     assert tuning_bias(as_results(table, **rounds)) == pytest.approx(0.05)
     assert refit_one_se(as_results(table, **rounds)) == 1
-    with pytest.raises(ValueError, match="no candidate whose 'score'"):
+    with pytest.raises(ValueError, match="candidate with 'score' in all splits"):
         tuning_bias(as_results([[np.nan], [1.0]]))
 
 

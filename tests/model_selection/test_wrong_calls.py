@@ -48,7 +48,7 @@ FITTING = [
 ]  # fmt: skip
 TEXTS = np.where(np.arange(180).reshape(60, 3) == 4, "x" * 100_000, X.astype(str)).astype(object)
 CALLS = {
-    "y": ((X, None), {}, TypeError, "y must contain the labels"),
+    "y": ((X, None), {}, TypeError, "y must contain the true labels"),
     "no column": ((X[:, :0], Y), {}, ValueError, "X must have at least one column"),
     "transposed": ((RNG.normal(size=(500, 60)), Y), {}, ValueError, r"X must .* mean X\.T"),
     "ragged": (
@@ -57,7 +57,7 @@ CALLS = {
         ValueError,
         "X(:| must have rows of the same length)",
     ),
-    "groups": ((X, Y), {"groups": Y}, ValueError, "groups must be something that samples share"),
+    "groups": ((X, Y), {"groups": Y}, ValueError, "groups must be what some samples share"),
     "params": ((X, Y), {"params": {"zzz": 1}}, TypeError, "params must be arguments of fit"),
     "one cell": ((TEXTS, Y), {}, ValueError, "X must contain numbers"),
 }
@@ -164,7 +164,7 @@ def test_the_error_of_a_holdout_is_a_number():
 
 @pytest.mark.parametrize("pair", [1, (len,), (1, True), "ab"])
 def test_other_indices_are_pairs(pair):
-    with pytest.raises(ValueError, match="indices must be names, or a dict of pairs"):
+    with pytest.raises(ValueError, match="indices must be names, or a dict with a pair"):
         compare_clusterings(X, {"a": Y, "b": 1 - Y}, indices={"a": pair})
 
 
@@ -205,7 +205,7 @@ def test_the_classifier_checks_its_run_at_fit(options):
 def test_sizes_of_weights_and_of_training_sets():
     with pytest.raises(ValueError, match="sample_weight must have shape"):
         error_norm(X[:, 0], X[:, 1], sample_weight=np.ones(59))
-    with pytest.raises(ValueError, match="train_sizes must be two or more"):
+    with pytest.raises(ValueError, match="train_sizes must be at least two"):
         learning_curve_band(GaussianNB(), X, Y, train_sizes=0.5)
 
 
@@ -273,7 +273,9 @@ class Untagged(BaseEstimator):
 @pytest.mark.parametrize("function", [cross_val_error, evaluate, error_interval, bootstrap_error])
 def test_labels_need_a_classifier_by_its_tags(function):
     for y in (Y, Y == 1, Y.astype(str)):
-        with pytest.raises(TypeError, match="estimator must be a classifier or regressor by its"):
+        with pytest.raises(
+            TypeError, match="estimator must have the tags of a classifier or regressor"
+        ):
             function(Untagged(), X, y)
     assert cross_val_error(Untagged(), X, X[:, 0]).value > 0
 
@@ -290,7 +292,7 @@ def test_numbers_whose_squares_are_none_need_another_unit(unit):
 
 def test_the_name_of_a_metric_is_suggested():
     for name, meant in (("rmse", "root_mean_squared_error"), ("brier", "brier_score")):
-        with pytest.raises(ValueError, match=f"got '{name}'; did you mean .*'{meant}'"):
+        with pytest.raises(ValueError, match=f"got '{name}'. Did you mean .*'{meant}'"):
             metric_interval(name, X[:, 0], X[:, 1])
 
 

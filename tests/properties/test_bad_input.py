@@ -42,7 +42,11 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
     ("X", "y", "message"),
     [
         (X, np.zeros(30, int), "y must contain at least two classes, got one: 0"),
-        (X, np.r_[Y[:-1], 2], "y must have at least two samples of each class, got one of class 2"),
+        (
+            X,
+            np.r_[Y[:-1], 2],
+            "y must have at least two samples of each class, got one sample of class 2",
+        ),
         (X, ["only"] * 30, "y must contain at least two classes, got one: 'only'"),
         (X, Y[:-1], "X and y must have the same length, got 30 and 29"),
         (X, np.where(Y, np.nan, 1.0), r"y must not contain missing values, got 15 among 30"),
@@ -102,7 +106,7 @@ def test_numeric_loss_of_strings(loss):
         ({"method": "632"}, r"method must be one of 'oob', '\.632', '\.632\+'; got '632'"),
         ({"average": "mean"}, "average must be one of 'samples', 'bootstraps'; got 'mean'"),
         ({"error_score": 0}, "error_score must be 'raise' or numpy.nan, got 0"),
-        ({"stratify": True, "groups": 1 - Y}, "stratify=True cannot be combined with groups"),
+        ({"stratify": True, "groups": 1 - Y}, "stratify must be False with groups="),
         ({"groups": np.zeros(30)}, r"groups must have at least two groups, got one: .*0\.0"),
         ({"groups": Y[1:]}, "groups must have a group for each of the 30 samples, got 29"),
         ({"indices": np.zeros((2, 29), int)}, r"shape \(n_resamples, 30\), got \(2, 29\)"),
@@ -110,8 +114,8 @@ def test_numeric_loss_of_strings(loss):
         ({"indices": np.zeros((2, 30))}, "indices must be integers from 0 to 29"),
         ({"indices": np.full((2, 30), 30)}, "indices must be integers from 0 to 29"),
         ({"indices": np.full((2, 30), -1)}, "indices must be integers from 0 to 29"),
-        ({"indices": [np.arange(30)]}, "row 0 must leave a sample out and contain two classes"),
-        ({"indices": [np.arange(30) // 2 * 2]}, "row 0 must leave a sample out and contain two"),
+        ({"indices": [np.arange(30)]}, "must leave out a sample and have two classes, but row 0"),
+        ({"indices": [np.arange(30) // 2 * 2]}, "must leave out a sample and have two"),
         ({"random_state": -1}, "random_state must be >= 0, got -1"),
     ],
 )
@@ -331,7 +335,7 @@ BY_ESTIMATOR = {
 def test_a_wrong_score_is_answered_by_what_it_may_mean(call, scoring):
     if not isinstance(scoring, str) and call in list(BY_ESTIMATOR.values())[-1:]:
         pytest.skip("one score alone is compared")
-    with pytest.raises(ValueError, match=r"^scoring.*, got 'auc'; did you mean 'roc_auc'\?$"):
+    with pytest.raises(ValueError, match=r"^scoring.*, got 'auc'. Did you mean 'roc_auc'\?$"):
         call(GaussianNB(), scoring=scoring)
 
 

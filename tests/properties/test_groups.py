@@ -440,11 +440,13 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if name in REFUSES:
-            with pytest.raises(ValueError, match=r"groups must .*2 crossed kinds"):
+            with pytest.raises(ValueError, match=r"groups must .*2 crossed columns"):
                 function(*arguments, groups=CROSSED, **seeded)
             return
         if name == "compare_predictions":
-            with pytest.raises(ValueError, match="groups must not cross for method='permutation'"):
+            with pytest.raises(
+                ValueError, match="groups must not be crossed for method='permutation'"
+            ):
                 function(*arguments, groups=CROSSED, **seeded)
             seeded |= {"method": "bootstrap"}
         nested, coarsest, crossed = (

@@ -118,7 +118,7 @@ def test_masked_values_are_refused(name):
         assert_same_numbers(call(name, arguments | {key: whole}), call(name, arguments))
         mask[3] = True
         masked = each(lambda one: np.ma.masked_array(one, (one.T < 9).T), arguments[key])
-        with pytest.raises(ValueError, match=rf"{key}.* must have no masked values"):
+        with pytest.raises(ValueError, match=rf"{key}.* must not have masked values"):
             call(name, arguments | {key: masked})
 
 
@@ -139,7 +139,7 @@ def test_scores_in_another_order_or_masked_are_refused(name):
     with pytest.raises(ValueError, match=r"must have the index of .*, in the same order"):
         UNPAIRED[name](a, b.iloc[::-1])
     masked = np.ma.masked_array(b.to_numpy(), b.to_numpy() > 0.9)
-    with pytest.raises(ValueError, match="must have no masked values"):
+    with pytest.raises(ValueError, match="must not have masked values"):
         UNPAIRED[name](SCORE, masked)
 
 
@@ -153,7 +153,7 @@ def test_the_order_of_an_index_is_not_ignored_beside_an_estimator():
     for key in ("X", "y"):
         arguments = {"X": SCORE[:, None], "y": Y}
         arguments[key] = np.ma.masked_array(arguments[key], arguments[key] > 0.5)
-        with pytest.raises(ValueError, match=f"{key} must have no masked values"):
+        with pytest.raises(ValueError, match=f"{key} must not have masked values"):
             model_selection.cross_val_error(GaussianNB(), **arguments)
 
 

@@ -68,7 +68,7 @@ def test_columns_of_two_systems_are_refused():
     y = Y > 1
     two = np.c_[P[:, 2], np.clip(P[:, 2] + 0.05 * RNG.normal(size=N), 0, 1)]
     for name in ("ece", "decomposition", "log_loss"):
-        with pytest.raises(ValueError, match="one class or system"):
+        with pytest.raises(ValueError, match="For one class, pass its column"):
             READERS[name](y, two)
 
 
@@ -124,7 +124,7 @@ OF_ONE_COLUMN = {
 @pytest.mark.parametrize("name", OF_ONE_COLUMN)
 def test_two_columns_where_one_is_wanted(name):
     y = (Y > 1).astype(int)
-    with pytest.raises(ValueError, match=r"Give the column of the positive class, .*\[:, 1\]"):
+    with pytest.raises(ValueError, match=r"Pass the column of the positive class, .*\[:, 1\]"):
         OF_ONE_COLUMN[name](y, TWO)
 
 
@@ -148,7 +148,9 @@ def test_probabilities_of_the_other_class(name):
         function(y, P[:, 2])
         if name != "threshold_measures":  # where some measures are undefined
             function(np.roll(y, 1), P[::-1, 2].round(1).clip(0.05, 0.95))  # no information
-    with pytest.warns(UserWarning, match="looks reversed: its area under the ROC curve is 0"):
+    with pytest.warns(
+        UserWarning, match="looks reversed, because its area under the ROC curve is 0"
+    ):
         function(y, 1 - P[:, 2])
     names = np.where(y, "ill", "well")
     with pytest.warns(UserWarning, match="pos_label="):

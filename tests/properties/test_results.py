@@ -140,9 +140,11 @@ def test_entries_are_found_by_name(made):
         assert report[name] is metrics[name] is getattr(metrics, name)
     assert report["resubstitution"] is report.estimates["resubstitution"]
     for read, kind in ((metrics.__getitem__, KeyError), (report.__getitem__, KeyError)):
-        with pytest.raises(kind, match=r"no 'roc_aux'[.] There are 'accuracy'.* mean 'roc_auc'"):
+        with pytest.raises(
+            kind, match=r"no 'roc_aux' .did you mean 'roc_auc'.* There are 'accuracy'"
+        ):
             read("roc_aux")
-    with pytest.raises(AttributeError, match=r"no 'roc_aux'[.] .* Did you mean 'roc_auc'"):
+    with pytest.raises(AttributeError, match=r"no 'roc_aux' .did you mean 'roc_auc'"):
         _ = metrics.roc_aux
     assert not hasattr(metrics, "__array__")
 
@@ -150,7 +152,7 @@ def test_entries_are_found_by_name(made):
 def test_a_file_needs_a_folder(made, tmp_path):
     report = skeval.evaluate(TREE, X, Y, **FEW)
     for write in (report.to_json, report.to_markdown):
-        with pytest.raises(FileNotFoundError, match="path must lie in an existing folder"):
+        with pytest.raises(FileNotFoundError, match="path must be in an existing folder"):
             write(tmp_path / "none" / "report")
     assert not list(tmp_path.iterdir())
 

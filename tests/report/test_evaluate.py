@@ -416,7 +416,7 @@ def test_every_part_judges_probabilities(n_classes, loss):
         ),
         (skeval.evaluate_clusterer, (SVC(), [[0.0]]), r"skeval\.evaluate\(estimator, X, y\)"),
         (evaluate, (KMeans(2), np.zeros((30, 2))), r"evaluate_clusterer\(clusterer, X\) evaluates"),
-        (evaluate, (GaussianNB(), np.zeros((30, 2))), "numbers to predict, got None"),
+        (evaluate, (GaussianNB(), np.zeros((30, 2))), "true labels or numbers, got None"),
     ],
 )
 def test_arguments_in_another_order_or_missing_are_named(function, args, message):

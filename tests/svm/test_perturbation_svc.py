@@ -207,7 +207,7 @@ def test_an_error_that_was_read_is_listed(data):
     assert model.cv_error_ in model.confidence_interval_
     assert {"cv_error_", "confidence_interval_", "statistics_"} <= set(dir(model))
     assert "cv_error_" not in dir(model.fit(*data))
-    with pytest.raises(AttributeError, match="n_resamples=0 skipped"):
+    with pytest.raises(AttributeError, match="n_resamples=0 skips"):
         model.set_params(n_resamples=0).fit(*data).cv_error_  # noqa: B018
 
 

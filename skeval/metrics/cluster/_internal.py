@@ -1450,7 +1450,7 @@ def internal_indices(
         name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
     ]
     if undefined:
-        warn_undefined(f"{', '.join(undefined)} undefined (nan) for this metric or partition.")
+        warn_undefined(f"Undefined for this metric or partition (nan): {', '.join(undefined)}.")
     clusters = {"label": partition.names, "size": partition.sizes}
     return Results({name: values[name] for name in (*ROWS, *TABLES) if name in values} | clusters)
 
@@ -1511,8 +1511,8 @@ def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
     fewest = np.minimum(sizes, MIN_ROWS)
     if n_rows < fewest.sum():
         raise ValueError(
-            f"max_pairs must allow {MIN_ROWS} samples of each cluster, "
-            f"{fewest.sum() * partition.n_samples} pairs, got {max_pairs}."
+            f"max_pairs must allow pairs with {MIN_ROWS} samples of each cluster, at least "
+            f"{fewest.sum() * partition.n_samples}, got {max_pairs}."
         )
     spare = sizes - fewest
     share = (n_rows - fewest.sum()) / max(1, spare.sum())

@@ -132,7 +132,7 @@ def test_davies_bouldin(case, dispersion):
     X, y, D, keys, kind, name = case
     data, metric = as_input(X, D, kind)
     if metric == "precomputed":
-        with pytest.raises(ValueError, match="metric must be defined for rows of X and means"):
+        with pytest.raises(ValueError, match="metric must be defined for means of rows"):
             sk.davies_bouldin_index(data, y, metric=metric, dispersion=dispersion)
         return
     expected = reference.davies_bouldin(X, D, keys, dispersion, name)

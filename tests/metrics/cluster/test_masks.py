@@ -126,8 +126,8 @@ GOOD = np.zeros((1, 2, 2))
 @pytest.mark.parametrize(
     ("masks", "message"),
     [
-        (np.ones((2, 2, 2)), "must not overlap where they are hard, got 2 at a pixel"),
-        (np.ones((2, 2, 2), dtype=bool), "must not overlap where they are hard, got 2"),
+        (np.ones((2, 2, 2)), "must not overlap if they are 0 or 1, got 2 at a pixel"),
+        (np.ones((2, 2, 2), dtype=bool), "must not overlap if they are 0 or 1, got 2"),
         (np.full((2, 2, 2), 0.9), "must sum to at most 1 at each pixel, got 1.8 at a pixel"),
         (np.full((1, 2, 2), 255, dtype=np.uint8), r"must contain values in \[0, 1\], got 255"),
         (np.full((1, 2, 2), -0.5), r"must contain values in \[0, 1\], got -0.5"),
@@ -176,7 +176,7 @@ def test_the_mean_over_images(score):
     assert result.n_samples == 15
     # the bootstrap over images has the standard error of a mean
     assert result.standard_error == pytest.approx(np.std(values) / np.sqrt(15), rel=0.3)
-    with pytest.raises(ValueError, match=r"overlap where they are hard.*use per_image=True"):
+    with pytest.raises(ValueError, match=r"overlap if they are 0 or 1.*use per_image=True"):
         score(true, pred)
     with pytest.raises(ValueError, match=r"got \(15, 6, 6\) and \(14, 6, 6\)"):
         score(true, pred[1:], per_image=True)

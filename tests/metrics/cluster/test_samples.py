@@ -65,7 +65,7 @@ def test_arguments_the_other_way_round(function):
 MATRICES = {
     "non-square": (D[:, :5], r"got shape \(6, 5\)"),
     "negative": (D - 3 * (1 - np.eye(6)) * (D < 4), "got a distance of -"),
-    "asymmetric": (D + np.triu(np.ones((6, 6)), 1), "two distances of one pair that differ by 1"),
+    "asymmetric": (D + np.triu(np.ones((6, 6)), 1), "two distances for one pair that differ by 1"),
     "diagonal": (D + 0.5 * np.eye(6), "got 0.5 on the diagonal"),
 }
 
@@ -129,7 +129,7 @@ def test_what_is_no_distance_is_never_best(function, kind, order):
     ):
         labels = [0, 0, 0, 0, 1, 1]  # the mean of the last two is as they are
     labels = np.array(labels)[order]
-    with pytest.raises(ValueError, match="metric must give finite distances"):
+    with pytest.raises(ValueError, match="metric must return finite distances"):
         function(data[order], labels, metric=metric, **arguments(function))
 
 
@@ -166,7 +166,7 @@ def test_single_and_half_precision_are_as_exact_as_they_can_be(function, dtype, 
 @by_name(WITH_CENTROIDS)
 @pytest.mark.parametrize("metric", ["precomputed", "jaccard"])
 def test_metric_without_centroids(function, metric):
-    with pytest.raises(ValueError, match=f"rows of X and means, got '{metric}'"):
+    with pytest.raises(ValueError, match=f"means of rows, got '{metric}'"):
         function(D, Y, metric=metric)
 
 
