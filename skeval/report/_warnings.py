@@ -340,7 +340,7 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
 
 def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator[Caution]:
     """Warn about groups that do not contribute to a permutation test within groups."""
-    mixed, n_groups = count_mixed_groups(predictions), predictions.cases.n_groups or 0
+    mixed, n_groups = count_mixed_groups(predictions), predictions.cases.n_units
     if test is not None and test.exchanged == "within groups" and mixed < n_groups:
         yield Caution(
             "single-label-groups",

@@ -87,6 +87,32 @@ def test_loss(estimate, loss, message):
         estimate(GaussianNB(), X, Y, loss=loss)
 
 
+class Ending(Ridge):
+    """Predicts numbers of a type, and at the last sample one of its own."""
+
+    def __init__(self, last=None, dtype=float):
+        super().__init__()
+        self.last, self.dtype = last, dtype
+
+    def predict(self, X):
+        predicted = super().predict(X)
+        if self.last is not None:
+            predicted[-1] = self.last
+        return predicted.astype(self.dtype)
+
+
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_predictions_of_numbers(estimate):
+    X, y = np.random.default_rng(1).normal(size=(2, 30, 1))
+    for last in (np.nan, np.inf):
+        for dtype in (float, np.float32):
+            with pytest.raises(ValueError, match="predictions of estimator"):
+                estimate(Ending(last, dtype), X, y[:, 0])
+    seed = {} if estimate is resubstitution_error else {"random_state": 0}
+    plain, held = (estimate(Ending(dtype=one), X, y[:, 0], **seed) for one in (float, object))
+    assert held.value == plain.value
+
+
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_numeric_loss_of_strings(loss):
     with pytest.raises(ValueError, match=f"loss='{loss}' needs numbers in y, got dtype <U1"):

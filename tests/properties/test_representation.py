@@ -30,7 +30,8 @@ LETTERS = np.array(list("abc"))
 SINGLE_PRECISION = 1e-6  # scikit-learn's own metrics keep float32
 
 # scikit-learn's metrics and estimators take no objects but strings as labels.
-STRICT = {"make_permutation_scorer", "CV2FeatureSelectionPipeline", "PerturbationResamplingSVC"}
+STRICT = {"make_permutation_scorer", "make_bootstrap_scorer", "make_interval_scorer"}
+STRICT |= {"CV2FeatureSelectionPipeline", "PerturbationResamplingSVC"}
 # Data that the docstrings say must be dense.
 DENSE = {"selection_stability", "pareto_dominance", "evaluate_clusterer", "choose_n_clusters"}
 DENSE |= {"compare_clusterings", "internal_indices", "compare_scores"}
@@ -171,6 +172,16 @@ def test_supervised_tasks(name, data):
     assert_same(
         SUPERVISED[name], (X, y), (other, other_y), tolerance=1e-7, may_refuse=name in STRICT
     )
+
+
+@pytest.mark.parametrize("name", sorted({*ours(SUPERVISED)} - STRICT))
+def test_a_series_of_objects_that_are_whole_numbers(name):
+    """scikit-learn refuses it as labels, but a column of a frame often is one."""
+    rows = np.arange(18)
+    X = np.column_stack([rows % 3, rows % 5]) + 3.0 * (rows % 2)[:, None]
+    y = rows % 2
+    other = disguises.WHOLE["Series object"](y)
+    assert_same(SUPERVISED[name], (X, y), (X, other), tolerance=1e-7)
 
 
 @pytest.mark.parametrize("name", ours(UNSUPERVISED))

@@ -424,6 +424,15 @@ def test_arguments_in_another_order_or_missing_are_named(function, args, message
         function(*args)
 
 
+@pytest.mark.parametrize(
+    ("n_classes", "pos_label"), [(2, 5), (2, np.array([1])), (2, [1]), (3, 1), (3, 5), (3, [1])]
+)
+def test_the_positive_class_is_one_of_two(n_classes, pos_label):
+    X, y = np.arange(30.0)[:, None], np.arange(30) % n_classes
+    with pytest.raises(ValueError, match="pos_label must be"):
+        evaluate(GaussianNB(), X, y, pos_label=pos_label)
+
+
 def test_the_report_has_one_interval_for_the_error_and_numbers_that_explain_it():
     X, y = load_iris(return_X_y=True)
     options = {"include": ["leave_one_out"], "n_permutations": 0, "cv": 3, "random_state": 0}
