@@ -1,6 +1,6 @@
-"""Transformers before a classifier, and what is known of their parameters.
+"""Transformers before a classifier, and checks of their parameters.
 
-Those that scale columns and select them are computed for all fits of a block at once.
+Transformers that scale and select columns are computed for all fits of a block at once.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Selection:
     """Columns with the largest F statistics of two classes.
 
     `before` contains the scaler before the selector, if there is one. Scaling changes the
-    statistics by rounding errors only.
+    statistics only by rounding errors.
     """
 
     def __init__(
