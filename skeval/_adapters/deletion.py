@@ -1,9 +1,9 @@
 """Fits by deletion. One factorization of all samples serves every training set.
 
-The samples left out are deleted from the factorization, exactly. It does not depend on the labels,
-so that the fits of a permutation test share it, too. Ridge regression, least squares and kernel
-ridge regression are linear in the labels. Gaussian naive Bayes and linear discriminant analysis
-depend on the moments of the classes. Nearest neighbors do not depend on the labels. Fits whose
+The omitted samples are deleted exactly from the factorization. It does not depend on the labels,
+so the fits of a permutation test share it. Ridge regression, least squares and kernel ridge
+regression are linear in the labels. Gaussian naive Bayes and linear discriminant analysis depend
+on the moments of the classes. Nearest neighbors do not depend on the labels. Fits whose
 predictions depend on rounding errors are left to the estimator.
 """
 
@@ -105,7 +105,7 @@ MakeDeletion = Callable[[Any, Any, Target, tuple], Deletion | None]
 class DeletionSolver(Solver):
     """Fits of an estimator after transformers, by deletion of the samples left out.
 
-    `n_pairs` is the number of distances that the factorization of all samples costs.
+    `n_pairs` is the number of distances that the factorization of all samples requires.
     """
 
     make_deletion: MakeDeletion
@@ -135,7 +135,7 @@ class DeletionSolver(Solver):
     def refuses(self, plan: ResamplingPlan) -> str:
         """Return why a loop does the fits of a plan, or an empty string if the deletion is faster.
 
-        Ten folds compute as many distances as the lists of all samples, which must also be sorted.
+        Ten folds require as many distances as the lists of all samples, which must also be sorted.
         """
         target = self.target
         texts = target.classes is None and target.y.dtype.kind not in "iuf"
@@ -268,7 +268,7 @@ def make_linear_deletion(
 ) -> LinearDeletion | None:
     """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported.
 
-    Least squares do not depend on the scales of the columns. Ridge regression does, and is
+    Least squares does not depend on the scales of the columns. Ridge regression does, and is
     supported after a scaler if there are fewer columns than samples.
     """
     # numbers in double precision, and not too many
@@ -340,7 +340,7 @@ def compute_kernel(estimator: KernelRidge, samples: np.ndarray) -> np.ndarray:
 class LinearDeletion:
     """Linear fits to arbitrary training sets, for regression or classification.
 
-    `least` is the condition number of all samples, divided by the one above which the estimator
+    `least` is the condition number of all samples, divided by the number above which the estimator
     drops a direction.
     """
 
@@ -460,7 +460,7 @@ def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
 def make_linear(
     estimator: LinearDiscriminantAnalysis, n_classes: int, samples: np.ndarray, last: StandardScaler
 ) -> LinearGaussians | None:
-    """Return the rule of linear discriminant analysis, or None if it is not supported."""
+    """Return the classifier of linear discriminant analysis, or None if it is not supported."""
     n, p = samples.shape
     by_values = estimator.solver == "svd"
     if p > MAX_COLUMNS or not isinstance(estimator.shrinkage, Real | None):
@@ -488,7 +488,7 @@ def make_linear(
 
 @cache
 def divides_by_freedom() -> bool:
-    """Whether this version of scikit-learn divides the scatter by n less the number of classes."""
+    """Whether this version of scikit-learn divides the scatter by n minus the number of classes."""
     model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
     # means differ by 4 and the scatter is 4: the coefficient is 4 with divisor n, 2 with n - 2
     return bool(model.coef_[0, 0] < 3)
