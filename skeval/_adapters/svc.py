@@ -292,7 +292,7 @@ class Boxes:
     def serves_logistic(self, block: PlanBlock) -> bool:
         """Whether LogisticRegression uses the same class weights.
 
-        scikit-learn versions compute balanced weights differently.
+        Versions of scikit-learn compute balanced weights differently.
         """
         return self._of_class is not None or block.train.dtype.kind in "iu"
 
@@ -301,7 +301,7 @@ class Boxes:
 
         The intercept is not unique if every sample is at a bound, for example at the upper bound
         when the upper bounds of both classes have the same sum. Libsvm then returns the middle,
-        unless rounding of class weights leaves a sample a little below its bound.
+        unless a sample is slightly below its bound because class weights are rounded.
         """
         if self._of_class is not None and np.all(self._of_class == 1.0):
             return np.ones(len(box), dtype=bool)
