@@ -1,7 +1,7 @@
-"""Tables of the command line, with readers of files, and the role of each column.
+"""Tables of the command line: readers of files, and the role of each column.
 
 Files are read by pandas. Bundled data sets and NPZ files do not need it. Columns are arrays of
-numbers, or of texts, which are empty if a value is missing.
+numbers, or of texts, where an empty text is a missing value.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ ROLES = ("drop", "text", "groups", "time", "id", "predictions", "prediction", "b
 
 
 def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
-    """Return the table that the options name. Raise if the role of a column is in doubt.
+    """Return the table that the options name. Raise an error if the role of a column is in doubt.
 
     If there are existing predictions, only they and the column of subgroups are features.
     """
@@ -245,7 +245,7 @@ def explain_errors(hints: Sequence[str]) -> Iterator[None]:
 
 
 def find_ending(name: str | Path) -> str:
-    """Return the ending of the name of a file, without that of a compression."""
+    """Return the ending of a file name, without the ending of a compression."""
     path = Path(name)
     path = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     return path.suffix.lower()
@@ -473,7 +473,7 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], source: str) -> None:
-    """Raise if columns are missing, with their options and similar names."""
+    """Raise an error if columns are missing, with their options and similar names."""
     missing = []
     for name, option in named.items():
         if name not in columns:
@@ -605,7 +605,7 @@ def _read_numbers(name: str, column: np.ndarray, options: argparse.Namespace) ->
 def _check_numbers(
     name: str, column: np.ndarray, options: argparse.Namespace, notes: list[str]
 ) -> None:
-    """Raise if most strings of a column are nearly numbers, and add a note if some are."""
+    """Raise an error if most strings of a column are nearly numbers, and add a note if some are."""
     if column.dtype != object or name in options.text or read_times(column):
         return
     # texts that are not numbers
