@@ -1,4 +1,4 @@
-"""``skeval compare``, whether new predictions are worse than old ones, as a gate for automation."""
+"""``skeval compare``: whether new predictions are worse than old ones, as a gate in automation."""
 
 from __future__ import annotations
 
