@@ -1,6 +1,6 @@
-"""``skeval evaluate``, the error of a classifier or regressor, or of predictions.
+"""``skeval evaluate``: the error of a classifier or regressor, or of predictions.
 
-Options, and named and imported estimators.
+The module contains the options, and named and imported estimators.
 """
 
 from __future__ import annotations
@@ -398,7 +398,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
 def parse_path(path: str) -> Any:
     """Return the estimator at ``module:object``, an estimator or a function that creates one.
 
-    The module may be in the current folder. It is imported. Nothing is unpickled.
+    The module may be in the current folder. It is imported, and no object is unpickled.
     """
     # the object, from an installed module or the current folder
     module_name, _, name = path.partition(":")
