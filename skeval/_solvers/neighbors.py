@@ -63,8 +63,8 @@ class SortedNeighbors:
 
     The neighbors in a training set are the first training samples in the list. If the columns are
     scaled to variance 1 in each training set, lists contain the nearest samples in the scales of
-    all samples. Their distances in the scales of a training set are weighted sums of squared
-    differences, and bound the distances of the others.
+    all samples. The distances in the scales of a training set are weighted sums of squared
+    differences. They also bound the distances of samples that are not listed.
 
     Parameters
     ----------
