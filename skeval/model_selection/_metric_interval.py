@@ -677,7 +677,7 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
 
 
 def _check_lengths(y_true: Any, y_pred: Any) -> int:
-    """Return the number of samples. Raise unless all arrays have one entry for each."""
+    """Return the number of samples. Raise an error unless all arrays have one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes) or values is None or np.isscalar(values):
             raise TypeError(f"{name} must have one entry per sample, got {values!r}.")
