@@ -372,7 +372,7 @@ class ProcedureScorer(RoutedScorer):
         return -float(attrgetter(self.attribute)(result))
 
     def _check_columns(self, X: Any, y: Any) -> None:
-        """Raise if the same labels were scored with another number of columns before.
+        """Raise an error if the same labels were scored with another number of columns before.
 
         `RFECV` passes fewer and fewer columns, sequential selectors more and more.
         """
@@ -389,7 +389,7 @@ class ProcedureScorer(RoutedScorer):
         self.last_scored = labels, shape
 
     def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
-        """Raise unless the model responds to X as a clone that is fitted to X and y does.
+        """Raise an error unless the model responds to X as a clone that is fitted to X and y does.
 
         A model whose fits differ among themselves cannot be compared, which is a warning. The score
         is from clones alone, so it leaks nothing.
