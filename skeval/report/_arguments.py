@@ -522,7 +522,7 @@ def _are_probabilities(values: np.ndarray) -> bool:
 def _refuse_unused(
     kind: str, predictions: np.ndarray, labels: Any, pos_label: Any, cut: Any
 ) -> None:
-    """Raise if an option is undefined for predictions of this kind."""
+    """Raise an error if an option is undefined for predictions of this kind."""
     # options that scores have
     if kind in ("labels", "numbers"):
         for name, value in (("threshold", cut), ("pos_label", pos_label), ("labels", labels)):
