@@ -1,4 +1,4 @@
-"""Checks for rows that belong together, copies, near-duplicates, synthetic samples, identifiers."""
+"""Checks for rows that belong together: copies, near-duplicates, synthetic samples, identifiers."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report samples that equal a sample of another group.
 
-    Copies are serious if chance does not produce them and they have the same targets, that is, a
-    column is continuous, or equal pairs are more frequent than pairs at the next smallest
-    distances. So are equal rows that are consecutive in a file that is not sorted. Short
-    texts and sparse rows with few entries are often equal by chance.
+    Copies are serious if they have the same targets and are not due to chance. They are not due to
+    chance if a column is continuous, or if equal pairs are more frequent than pairs at the next
+    smallest distances. Consecutive equal rows in an unsorted file are also serious. Short texts
+    and sparse rows with few entries are often equal by chance.
     """
     if table.first_equal is None:
         return
@@ -252,9 +252,10 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     r"""Report samples with a few close neighbors and a gap to the next ones.
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
-    neighbor fulfill :math:`P(r_k / r_{k+1} < q) = q^{kd}`, and :math:`(r_k / r_{2k})^d` has median
-    1/2, which estimates `d`. Serious if the close neighbors agree, or disagree, in the target far
-    more than the next ones. Classes that are the clusters themselves are not reported.
+    neighbor satisfy :math:`P(r_k / r_{k+1} < q) = q^{kd}`. The median of :math:`(r_k / r_{2k})^d`
+    is 1/2, from which `d` is estimated. A finding is serious if the close neighbors agree or
+    disagree in the target far more than the next ones. Classes that are the clusters themselves
+    are not reported.
     """
     if table.groups is not None:
         return
@@ -388,9 +389,10 @@ class Candidate(NamedTuple):
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects, by their name, their design, or the target.
 
-    A feature is serious if its values nearly determine the target, and another sign shows that they
-    name objects. A numeric target is similar in the rows of many a category, so without another
-    sign there is a note. A column outside X is serious if its values are related to the target.
+    A feature is serious if its values nearly determine the target and another sign shows that they
+    name objects. Without another sign there is a note, because a numeric target is similar within
+    the categories of many features. A column outside X is serious if its values are related to the
+    target.
     """
     partitions = set[bytes]()
     for column in _list_candidates(table):
