@@ -197,11 +197,12 @@ RULES = {
 
 
 def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features that alone decide the class, or order the numbers of a target.
+    """Report features that alone determine the class, or the order of a numeric target.
 
-    Missing values, the most frequent value or the levels that decide a class are serious. A
-    threshold or a few intervals may be a good measurement: they lead the verdict, unless the
-    classes are far apart in another column, too. Of several classes they must decide two to lead.
+    A finding is serious if missing values, the most frequent value or the levels determine a
+    class. If a threshold or a few intervals determine it, the feature may be a good measurement.
+    It then leads the verdict, unless the classes are also far apart in another column. With
+    several classes, it must determine two to lead.
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
@@ -388,9 +389,9 @@ def _lie_apart(table: TableDescription, position: int, code: int) -> bool:
 
 
 def is_coded(table: TableDescription, features: Sequence[int]) -> bool:
-    """Whether features that determine the target have few values, as categories have.
+    """Whether features that determine the target have few values, as categories do.
 
-    A single number that rises or falls with the target may be a rounded measurement.
+    A numeric feature that rises or falls with the target may be a rounded measurement.
     """
     n_combinations = len(np.unique(table.columns[:, features], axis=0))
     if table.n_values[features].max() >= MIN_VALUES or n_combinations > MAX_COMBINATIONS:
@@ -417,9 +418,10 @@ def _log_count_orders(codes: np.ndarray) -> float:
 def check_perfection(
     X: Any, target: Target, feature_names: Sequence[str] | None
 ) -> Iterator[CheckResult]:
-    """Report predictions without error, with the features that give them.
+    """Report predictions without errors, with the features responsible for them.
 
-    It is serious if these features are categories or codes. A measurement may separate the classes.
+    The finding is serious if these features are categories or codes, because a measurement may
+    separate the classes.
     """
     table = describe_table(X, target, None, feature_names, {})
     features = _list_sufficient_features(table) if table.columns.shape[1] else []
@@ -484,8 +486,8 @@ def _list_sufficient_features(table: TableDescription) -> list[int]:
 def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
     """Report a numeric target that is a sum or product of several features.
 
-    The target, or its logarithm, is a linear combination of columns, or of their logarithms, up to
-    the rounding of the target and of the columns, in nearly all rows.
+    In nearly all rows, the target or its logarithm is a linear combination of columns or of their
+    logarithms, up to the rounding of the target and of the columns.
     """
     # some of the rows, and columns that vary
     n, fewest = len(table.columns), ROWS_PER_COLUMN * min(len(table.names), MAX_COLUMNS)
