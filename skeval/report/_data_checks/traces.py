@@ -1,4 +1,4 @@
-"""Checks for traces of the target in the values of features, encoding and rounding by class."""
+"""Checks for traces of the target in the values of features: encoding and rounding by class."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MAX_DECIMALS = 8
 
 
 def check_constants(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features with one value only."""
+    """Report features with a single value."""
     constant = np.flatnonzero(table.n_values <= 1).tolist()
     if constant:
         them = "it" if len(constant) == 1 else "them"
@@ -128,8 +128,8 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
 def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that were rounded to fewer decimals in one class.
 
-    Values are compared only between the same two powers of ten, because with a fixed number of
-    significant digits large values have fewer decimals. The hypergeometric probability has a
+    Values are compared only between the same two powers of ten, because large values with a fixed
+    number of significant digits have fewer decimals. The hypergeometric probability has a
     Bonferroni correction for features and classes.
     """
     codes, rounded = table.target.codes, list[int]()
