@@ -44,20 +44,20 @@ from skeval._solvers.neighbors import SortedNeighbors
 from skeval._solvers.splits import EPSILON, Splits
 
 MAX_CLASSES = 32
-"""Maximum number of classes. Every tested sample has a number for each of them."""
+"""Maximum number of classes, because every tested sample has a number for each class."""
 
 MIN_FITS, SAMPLES_PER_FIT = 20, 2000
 """Minimum number of fits for which a deletion, and its comparison with two fits, is faster.
 
-It grows by one fit for each number of samples, because a factorization of columns costs more fits
-of large data. Loop over solver of a ridge regression, in processor time of one thread (scikit-learn
-1.9), is for 10, 50 and 200 fits 1.4, 4.3, 11 at 500 x 20, 0.7, 2.5, 4.8 at 2,000 x 100, 0.6, 2.9,
-6.9 at 2,000 x 500, 0.9, 2.6, 2.7 at 10,000 x 100, 0.7, 1.4, 1.3 at 50,000 x 5 and 0.4, 1.5, 1.3 at
-50,000 x 100.
+It increases by one fit for each `SAMPLES_PER_FIT` samples, because a factorization of columns
+costs more fits of large data. The time of the loop divided by that of the solver of a ridge
+regression, in processor time of one thread (scikit-learn 1.9), for 10, 50 and 200 fits is 1.4,
+4.3, 11 at 500 x 20, 0.7, 2.5, 4.8 at 2,000 x 100, 0.6, 2.9, 6.9 at 2,000 x 500, 0.9, 2.6, 2.7 at
+10,000 x 100, 0.7, 1.4, 1.3 at 50,000 x 5 and 0.4, 1.5, 1.3 at 50,000 x 100.
 """
 
 TRIED_SHARE, MIN_TRIED, MAX_TRIED = 0.05, 4, 20
-"""Share of the fits of a plan used to try a deletion, and its limits in fits."""
+"""Fraction of the fits of a plan used to try a deletion, and its limits in fits."""
 
 MIN_SETTLED = 0.5
 """Minimum fraction of the tried fits that a deletion must settle."""
@@ -381,15 +381,16 @@ MAX_COLUMNS = 1024
 """Maximum number of columns of a covariance matrix."""
 
 MIN_MOMENT_FITS = 10
-"""Minimum number of fits from moments of the classes, which cost no factorization.
+"""Minimum number of fits from moments of the classes, which require no factorization.
 
-Loop over solver is for 10 and 50 fits 1.7, 4.7 at 500 x 5, 3.0, 7.9 at 2,000 x 100, 1.2, 1.9 at
-50,000 x 5 and 3.3, 9.6 at 50,000 x 100 for discriminant analysis; 1.2, 4.4 at 500 x 100, 1.4, 2.9
-at 2,000 x 500, 1.3, 1.5 at 50,000 x 5 and 0.9, 2.2 at 100,000 x 50 for naive Bayes.
+The time of the loop divided by that of the solver, for 10 and 50 fits, is 1.7, 4.7 at 500 x 5,
+3.0, 7.9 at 2,000 x 100, 1.2, 1.9 at 50,000 x 5 and 3.3, 9.6 at 50,000 x 100 for discriminant
+analysis. It is 1.2, 4.4 at 500 x 100, 1.4, 2.9 at 2,000 x 500, 1.3, 1.5 at 50,000 x 5 and 0.9, 2.2
+at 100,000 x 50 for naive Bayes.
 """
 
 NUMBERS_PER_FIT = 2 * 10**6
-"""Numbers in the table for each further fit that the moments of naive Bayes require."""
+"""Size of the table for each further fit that the moments of naive Bayes require."""
 
 MIN_TOL = 1e-12
 """Smallest `tol` that drops directions of rounding errors, to which an estimator may fit."""
