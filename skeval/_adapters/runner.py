@@ -317,7 +317,7 @@ class NoFitLeftError(ValueError):
 FITS_OF_BLOCK = 256
 """Minimum number of fits in a block for a solver.
 
-With fewer, the pilot fits, whose number is constant, would cost too much.
+With fewer fits, the pilot fits, whose number is constant, would take too much time.
 """
 
 SOLVED_ELEMENTS = 2**16
@@ -327,8 +327,9 @@ SHOWN_FITS = 10
 """Minimum number of fits in a block if fits are returned one by one, enough for an interval."""
 
 MAX_ELEMENTS = 2**18
-"""Maximum number of elements of a block if a solver reuses work, so that it stays in the cache, or
-if fits are returned one by one, about a second, the work that Ctrl-C loses."""
+"""Maximum number of elements of a block if a solver reuses work, so that it stays in the cache. It
+also applies if fits are returned one by one. It then takes about a second, the work that Ctrl-C
+loses."""
 
 
 @dataclass(eq=False, repr=False)
@@ -353,9 +354,9 @@ class FitWorker:
 
     @cached_property
     def _copies(self) -> bool:
-        """Whether a deep copy of the unfitted estimator is a clone, made five times as fast.
+        """Whether a deep copy of the unfitted estimator is a clone. A copy is five times as fast.
 
-        An estimator with callbacks, which clones share, or with a clone of its own is cloned.
+        An estimator is cloned if it has callbacks, which clones share, or its own clone method.
         """
         parts = [self.estimator, *self.estimator.get_params().values()]
         for part in parts:
@@ -440,8 +441,7 @@ class FitWorker:
     def split(
         self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
     ) -> tuple[Any, Any]:
-        """Return samples and their labels. For a kernel, return the columns of the training rows.
-        """
+        """Return samples and labels. For a kernel, return the columns of the training rows."""
         if self._plain:
             X = np.asarray(self.X)  # joblib maps large arrays for other processes
             # `take` is faster than an index, and gives the same memory layout
@@ -493,7 +493,7 @@ MAX_SPARE = 5
 """Number of further trial fits if the solver does none of the first ones."""
 
 MIN_FITS, MAX_TESTED = 5, 1000
-"""Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
+"""Minimum number of fits of a plan for a trial fit, and number of samples that it is tested on."""
 
 
 class Agreement(NamedTuple):
