@@ -27,8 +27,7 @@ PAGE_ENDINGS = {".html", ".htm", ""}
 
 
 class Once(argparse.Action):
-    """Store the value of an option. A second value is an error, because it would replace the first.
-    """
+    """Store the value of an option. A second value would replace it, so it is an error."""
 
     def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
         """Store the value."""
@@ -264,7 +263,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
 
 MAX_WIDTH = 100
 MAX_ROWS = 4
-"""Rows of the table of a summary."""
+"""Maximum number of rows in the table of a summary."""
 
 
 def summarize(report: Any, *, scored: bool) -> list[str]:
@@ -311,7 +310,7 @@ def _fit_lines(table: Any) -> list[str]:
 
 
 def _find_width() -> int:
-    """Return the width of the terminal, at most `MAX_WIDTH`, which is that of files and pipes."""
+    """Return the width of the terminal, at most `MAX_WIDTH`, the width of files and pipes."""
     if sys.stdout is None or not sys.stdout.isatty():
         return MAX_WIDTH
     return max(40, min(MAX_WIDTH, get_terminal_size((MAX_WIDTH, 24)).columns))
