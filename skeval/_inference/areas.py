@@ -496,7 +496,7 @@ def rank_terms(
 
 
 _DIRECTIONS = 13
-"""Number of directions per quadrant that the limits are searched over."""
+"""Number of directions per quadrant over which the limits are searched."""
 _PLACES = 24
 """Number of rates of each class at which the distance of two curves is evaluated."""
 _BLOCK = 8
