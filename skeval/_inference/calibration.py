@@ -99,7 +99,8 @@ def shrink_distances(bins: Bins) -> Floats:
 def _smallest(bins: Bins, distances: Floats, z: float) -> float:
     """Return the smallest mean distance that the observed one exceeds by at most `z`.
 
-    `z` is in standard deviations. The distances of the bins keep the ratios of the shrunken ones.
+    `z` is in standard deviations. The distances of the bins keep the ratios of the shrunken
+    distances.
     """
     observed = _observed_gap(bins)
 
@@ -119,7 +120,7 @@ def _largest(bins: Bins, z: float) -> float:
     """Return the largest mean distance that exceeds the observed one by at most `z`.
 
     `z` is in standard deviations. All bins deviate by the same number of their standard errors,
-    toward 1/2. Among all ways to deviate, this one has the smallest expected observed distance.
+    toward 1/2. This deviation gives the smallest expected observed distance.
     """
     # deviate toward 1/2
     p, n = bins.predicted, bins.size
