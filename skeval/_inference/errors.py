@@ -398,8 +398,8 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
 
 
 INFLATION = 1.55
-"""Mean squared deviation of repeated cross-validation from the risk, over its naive variance, in
-the limit of many repeats."""
+"""Mean squared deviation of repeated cross-validation from the risk, divided by its naive variance,
+in the limit of many repeats."""
 SINGLE_INFLATION = 2.0
 """The same ratio for a single cross-validation."""
 MIN_INFLATION = 1.15
@@ -442,7 +442,8 @@ def split_share(
 
 
 MAX_SPLIT_SHARE = 1.05**2 - 1
-"""Variance that random splits may add to that of infinitely many repeats, 5 % of the error."""
+"""Variance that random splits may add to infinitely many repeats, 5 % of the standard error.
+"""
 
 
 def needs_repeat(share: float, n_repeats: int) -> bool:
