@@ -797,9 +797,9 @@ class Curve(Result):
 
 
 def _keep_plain(result: Any) -> dict[str, Any]:
-    """Return the numbers and texts that are specific to a result, by name.
+    """Return a dict of the numbers and texts that are specific to a result.
 
-    They are the fields after `details`, those of `extra`, and the details, without arrays and
+    They are the fields after `details`, the fields of `extra`, and the details, without arrays and
     empty values.
     """
     # fields after `details`, fields of `extra`, then the details
