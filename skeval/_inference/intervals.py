@@ -57,7 +57,7 @@ from skeval.utils._checks import warn_undefined, warn_user
 Limits = tuple[float, float]
 LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 ROUNDING = 1e-12
-"""Difference up to which numbers are equal but for rounding, relative to their scale."""
+"""Relative difference up to which numbers are equal except for rounding."""
 MIN_GROUPS = 10
 """Number of groups below which reports and functions warn that an interval may be too short."""
 
@@ -114,7 +114,7 @@ def give_no_limits(confidence_level: float) -> Limits:
 
 
 SMALL_QUANTILES, LARGEST_QUANTILE = (0.1257, 0.25, 0.5, 1.0, 1.6), 7.0
-"""Normal quantiles of one-sided P-values from 0.45, and of 1e-12 near the resolution of levels."""
+"""Smallest and largest normal quantiles of the search, for one-sided P-values of 0.45 and 1e-12."""
 
 
 def invert_limits(limits: Callable[[float], Iterable[float]], bound: float) -> float:
@@ -304,7 +304,7 @@ def wilson_limits(rate: Any, n: Any, z: Any) -> tuple[Any, Any]:
 
 
 N_ANGLES = 721
-"""Points on the boundary of the region of two rates, half a degree apart."""
+"""Number of points on the boundary of the region of two rates, half a degree apart."""
 
 
 def score_region_limits(
@@ -594,8 +594,7 @@ def bootstrap_limits(
     correction: Correction | None,
     confidence_level: float,
 ) -> Limits:
-    """Return the percentile limits from finite replicates, or BCa limits if there is a correction.
-    """
+    """Return percentile limits of finite replicates, or BCa limits with a correction."""
     # quantile levels, corrected for bias and acceleration
     level = expand_level(confidence_level, n_units)
     levels = (1 - level) / 2, (1 + level) / 2
