@@ -349,7 +349,7 @@ def time_units(sums: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.intp]:
 
 
 RISK = 0.005
-"""Probability, if P is the level, of as many or as few exceedances as those that stop the test."""
+"""Probability, if P equals the level, of a number of exceedances that stops the test."""
 
 
 class StoppingRule(NamedTuple):
