@@ -395,9 +395,9 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
     The point is a mean of tables of the convex region. Each step adds the table that maximizes the
     linearized metric. A pairwise step (Lacoste-Julien and Jaggi 2015) moves weight from the worst
     table to the new one and is cheap. Pairwise steps zigzag if several empty or nearly empty cells
-    are equally good. After `_PAIRWISE` steps the weights of all tables are optimized instead
-    (Jaggi 2013, algorithm 4). The start is in the interior, where each cell has mass, because the
-    gradient may be infinite at an empty cell.
+    are equally good. After `_PAIRWISE` steps, the weights of all tables are therefore optimized
+    instead (Jaggi 2013, algorithm 4). The start is in the interior, because the gradient may be
+    infinite at an empty cell.
     """
     mixed = radius / (1 + radius) / 2
     p = (1 - mixed) * share + mixed / share.size
