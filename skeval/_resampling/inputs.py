@@ -265,7 +265,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 NAMED = {**LOSSES, **PROBABILITY_LOSSES}
-"""Losses by the name in an argument `loss`."""
+"""Losses with their names in an argument `loss`."""
 
 LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
 
@@ -369,12 +369,12 @@ LOSSES_OF_LABELS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "hamming": lambda true, predicted: np.mean(true != predicted, axis=1),
     "zero_one": lambda true, predicted: np.any(true != predicted, axis=1),
 }
-"""Share of wrong labels, and whether any label is wrong."""
+"""Losses of labels: the fraction of wrong labels, and whether any label is wrong."""
 LOSSES_OF_OUTPUTS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "squared": lambda true, predicted: np.mean((true - predicted) ** 2, axis=1),
     "absolute": lambda true, predicted: np.mean(np.abs(true - predicted), axis=1),
 }
-"""Means over the outputs."""
+"""Losses that are means over the outputs."""
 
 
 def resolve_output_loss(loss: str | None, target: Target) -> Loss:
@@ -489,8 +489,7 @@ class Inputs:
 
     @cached_property
     def units(self) -> SamplingUnits:
-        """Sampling units that are held out together, by default the groups or the samples.
-        """
+        """Sampling units that are held out together, by default groups or samples."""
         return self.counted or units_of(self.target, self.groups)
 
     @property
@@ -654,7 +653,7 @@ def find_biased(estimator: Any, before: str | None = None) -> Iterator[tuple[str
 
 
 OF_SELECTOR, OF_CLASSIFIER = MethodMapping(), MethodMapping()
-"""Methods of an estimator and those of its parts that they call, as in a pipeline of the parts."""
+"""Methods of an estimator, and the methods of its parts that they call, as in a pipeline."""
 for _method in ("fit", *RESPONSES, "predict_log_proba"):
     OF_SELECTOR.add(caller=_method, callee="transform")
     OF_CLASSIFIER.add(caller=_method, callee=_method)
@@ -673,7 +672,7 @@ def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: i
 
 
 Params = Mapping[str, Any] | None
-"""Arguments of `fit` by name, as in `sklearn.model_selection.cross_validate`."""
+"""Arguments of `fit`, as in `sklearn.model_selection.cross_validate`."""
 
 ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor)
 """Ensembles whose `fit` accepts weights through ``**fit_params`` from scikit-learn 1.7 on."""
@@ -902,7 +901,7 @@ def fit_arguments(
 
 
 MAX_MEAN_COUNT = 10
-"""Whole-number weights of a larger mean, such as those of a survey, are not repeated rows."""
+"""Maximum mean of integer weights that are treated as repeated rows, unlike those of a survey."""
 
 
 def find_unweighted(steps: Any, weights: np.ndarray) -> list[Any]:
