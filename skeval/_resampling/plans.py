@@ -53,7 +53,7 @@ from skeval.utils._checks import (
 )
 
 BLOCK_ELEMENTS = 2**22
-"""Elements of a (fits, n_samples) array in one block, 32 MB of float64."""
+"""Maximum number of elements of a (fits, n_samples) array in one block, 32 MB of float64."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -515,7 +515,7 @@ def subsamples(
 
 
 DEFAULT_FOLDS, LARGE, FOLDS_OF_LARGE = 10, 5000, 5
-"""Number of folds, and of the main estimate for more samples than `LARGE`."""
+"""Number of folds, and number for the main estimate with more than `LARGE` samples."""
 
 
 class StratifiedDealer:
