@@ -633,7 +633,7 @@ def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Fl
 
 
 def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:
-    """Return the statistic of a resample, nan if it is undefined there."""
+    """Return the statistic of a resample, or nan if it is undefined there."""
     with ignored_warnings(UndefinedMetricWarning):
         try:
             return statistic(indices)
