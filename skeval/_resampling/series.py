@@ -213,7 +213,7 @@ def read_time(time: Any, X: Any) -> np.ndarray:
 
 
 def _read_gap(gap: Any, time: np.ndarray) -> Any:
-    """Return the gap in units of the times. Dates have no number as a unit, except 0."""
+    """Return the gap in units of the times. For dates, the only number is 0."""
     dated, is_step = time.dtype.kind == "M", isinstance(gap, np.timedelta64 | timedelta)
     valid = isinstance(gap, Real) and not is_step
     if dated:
