@@ -248,7 +248,7 @@ MEASURES: dict[str, Measure] = {
     name: partial(_stability.agree_both_ways, agreement)
     for name, agreement in _stability.AGREEMENTS.items()
 } | {SILHOUETTE: _stability.mean_silhouette}
-"""Measure of two halves and their labels, by method."""
+"""Measure of two halves and their labels, for each method."""
 
 _BEST, _LEAST = (
     "k within one standard error of the best and",
@@ -259,11 +259,11 @@ RULES = {
     _stability.PREDICTION_STRENGTH: f"largest k with strength >= {{threshold:g}} and {_LEAST}",
     SILHOUETTE: f"smallest {_BEST} above the reference, else 1",
 }
-"""Rule of the choice in words, by method."""
+"""Rule of the choice in words, for each method."""
 
 METHODS = (SEQUENTIAL, *MEASURES, GAP)
 TAKE_ONE = {SEQUENTIAL, _stability.PREDICTION_STRENGTH, GAP}
-"""Methods with 1 among their candidates."""
+"""Methods whose candidates include 1."""
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
@@ -787,10 +787,10 @@ MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
 
 HANDICAP = 2.0
-"""Standard deviations that a silhouette is behind the comparison of shapes. See `make_step`.
+"""Number subtracted from a standardized silhouette before its comparison. See `make_step`.
 
-Without it the many silhouettes cost power against a small cluster, and shared heavy tails of many
-columns, which the reference has only approximately, count as clusters.
+Without it, the many silhouettes reduce the power to find a small cluster. Shared heavy tails of
+many columns, which the reference reproduces only approximately, would also count as clusters.
 """
 
 RULE = (
