@@ -422,8 +422,7 @@ class CV2FeatureSelectionPipeline(
         return None if self.cv is None else "cv2_error_"
 
     def __getattr__(self, name: str) -> Any:
-        """Raise an error with the reason why an attribute of selection or rounds is missing.
-        """
+        """Raise an error with the reason why an attribute of selection or rounds is missing."""
         if name not in OF_SELECTION and name not in OF_ROUNDS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self)
@@ -610,8 +609,7 @@ def support_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise an error if its own error, which ignores the selection, is accessed.
-    """
+    """Make a classifier raise if its own error, which ignores the selection, is accessed."""
     final = last_step(getattr(classifier, "best_estimator_", classifier))
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
