@@ -38,7 +38,7 @@ AT_K = CONSTRAINTS | {
 
 
 def _find_share(part: float, whole: float) -> float:
-    """Return a fraction, which is 1 up to rounding errors, nan for 0 / 0."""
+    """Return a fraction, set to 1 up to rounding errors, or nan for 0 / 0."""
     if not whole:
         return np.nan
     return 1.0 if part >= (1 - ROUNDING) * whole else part / whole
@@ -52,7 +52,7 @@ class Top(NamedTuple):
     k : float
         Fraction of all samples.
     positive, weight, group : ndarray of shape (n_samples,)
-        Class, weight and group of each sample. Weights add up to 1, and `group` may be None.
+        Class, weight and group of each sample. Weights sum to 1, and `group` may be None.
     inside : ndarray of shape (n_samples,)
         Selected fraction of each sample. It lies between 0 and 1 for scores tied at the end.
     place : ndarray of shape (n_samples,)
