@@ -251,8 +251,7 @@ class Tile:
 
 
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
-    """Return a function that computes blocks of distances, with scales from `points` if needed.
-    """
+    """Return a function that computes blocks of distances, with scales from `points` if needed."""
     if isinstance(metric, NamedMetric):
         return metric
     if metric in EUCLIDEAN:
