@@ -227,8 +227,7 @@ def pair_jaccard(pairs: PairCounts) -> float:
 
 
 def fowlkes_mallows(pairs: PairCounts) -> float:
-    """Return ``SS / sqrt((SS + SD)(SS + DS))``, or 0 without a pair in common, as in scikit-learn.
-    """
+    """Return ``SS / sqrt((SS + SD)(SS + DS))``, or 0 without a pair in common."""
     if pairs.identical:
         return 1.0
     if pairs.both == 0:  # recall or precision is 0, so is their geometric mean
