@@ -72,7 +72,7 @@ from skeval.utils._checks import (
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing
 
 Table = dict[str, np.ndarray]
-"""Columns by name."""
+"""Dict of columns."""
 
 
 def by_cluster(partition: Partition, mean: np.ndarray, largest: np.ndarray) -> Table:
