@@ -83,13 +83,13 @@ from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexin
 
 OPTIMISM = "optimism"
 CALIBRATION = ("calibration_intercept", "calibration_slope")
-"""Scores of two classes that have a best value, 0 and 1, and no direction."""
+"""Scores of two classes with a best value (0 or 1) and no direction."""
 MAX_PAIRS = 2**18
 """Number of pairs of a label and a prediction above which permutations are drawn."""
 N_BLOCKS = 100
 """Largest number of blocks of a jackknife."""
 N_POOLED, N_POOLED_OF_MANY, MANY = 30, 10, 1000
-"""Numbers of models whose predictions are pooled, the smaller one above `MANY` samples."""
+"""Number of models whose predictions are pooled, and the smaller number above `MANY` samples."""
 N_PERMUTATIONS = 100
 """Number of permutations for a scorer that uses more than predictions."""
 
