@@ -50,7 +50,7 @@ from skeval.utils._checks import (
 )
 
 Named = Mapping[str, Any] | Sequence[Any]
-"""Estimators by name, or a list of estimators."""
+"""Dict or list of estimators."""
 Splits = list[tuple[np.ndarray, np.ndarray]]
 N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
@@ -386,7 +386,7 @@ EVIDENCE: dict[str, Callable[[ComparedEstimators], tuple[np.ndarray, tuple[Any, 
     "resamples": ComparedEstimators.draw,
     "time": ComparedEstimators.score_in_time,
 }
-"""What the tests are given of estimators."""
+"""Method that returns the input of a test, for each kind of input."""
 
 
 def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) -> StandIn:
