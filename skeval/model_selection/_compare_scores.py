@@ -37,7 +37,7 @@ from skeval.utils._checks import (
 )
 
 EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
-"""What the tests are given of scores, by what the scores are of."""
+"""Input of the tests for scores of each kind of item."""
 FORMS = (
     "accepted are a table with a row for each data set and a column for each classifier, a table "
     "with the columns dataset, classifier and score (and split), and a dict of data sets, each a "
@@ -235,13 +235,12 @@ def compare_scores(
       bayes   2.9167
     Friedman, Iman-Davenport: F = 133, P < 0.0001
     Wilcoxon's signed-rank test, 95 % simultaneous intervals
-      forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146
-      forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.00146
-      svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146
-      The default method compares two systems by their own scores only.
-      forest has the best mean rank; it differs significantly from svm, bayes (Wilcoxon's
-      signed-rank test, level 5 % for all of 3 pairs). 3 of 3 pairs differ significantly.
-      This applies to data sets like these, not to a single data set.
+      forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146 forest - bayes   0.0479 [0.0385,
+      0.0581]  P = 0.00146 svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146 The default method
+      compares two models by their own scores only. forest has the best mean rank; it differs
+      significantly from svm, bayes (Wilcoxon's signed-rank test, level 5 % for all of 3 pairs). 3
+      of 3 pairs differ significantly. This applies to data sets like these, not to a single data
+      set.
     >>> comparison.tied
     []
 
@@ -502,7 +501,7 @@ def _read_long(table: Any) -> Table:
 
 
 def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
-    """Return one column of scores for each system, and the groups of items."""
+    """Return one column of scores for each model, and the groups of items."""
     if hasattr(scores, "columns") or isinstance(scores, Mapping):
         keys = list(scores if isinstance(scores, Mapping) else scores.columns)
         names = name_distinct("scores", keys)
