@@ -176,8 +176,7 @@ def list_drops(
     n_permutations: int = 5,
     seed: int = 0,
 ) -> dict[str, ScoreDrop]:
-    """Return a scorer for each column, or group of correlated columns, with joined names as keys.
-    """
+    """Return a scorer for each column, or group of correlated columns, by joined names."""
     return {
         " + ".join(str(names[column]) for column in columns): ScoreDrop(
             scorer, columns, n_permutations, seed
