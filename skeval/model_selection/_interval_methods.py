@@ -278,8 +278,7 @@ def error_interval(
 
 
 def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
-    """Return the parameters that are not None. Raise an error if the method does not use one.
-    """
+    """Return the parameters that are not None. Raise an error if the method does not use one."""
     # the signature of a method lists its parameters
     takes = signature(ERROR_METHODS[method].estimate).parameters
     parameters = {name: value for name, value in parameters.items() if value is not None}
@@ -566,9 +565,9 @@ def perturbation(
 
 
 MAX_REPEATS, REPEATS_OF_LARGE = 10, 2
-"""Maximum number of repeats of cross-validation, and for more samples than `LARGE`."""
+"""Maximum number of repeats of cross-validation, and number for more than `LARGE` samples."""
 GIVEN_FOLDS = "given_folds"
-"""Name of the method if the folds of `cv` are used as they are."""
+"""Name of the method if the folds of `cv` are used without changes."""
 
 
 class RepeatedFolds(NamedTuple):
@@ -731,8 +730,7 @@ def find_loss_units(
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
-    """Return the sample weights, or None. Raise an error if the method does not support them.
-    """
+    """Return the sample weights, or None. Raise an error if the method does not support them."""
     if sample_weight is None:
         return None
     if not ERROR_METHODS[inputs.method].takes_weights:
@@ -935,6 +933,6 @@ ERROR_METHODS = {
     "nested_cv": ErrorMethod(nested_cv),
     "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }
-"""Methods of `error_interval`. Its docstring and `ErrorMethodName` list them, too."""
+"""Methods of `error_interval`. Its docstring and `ErrorMethodName` also list them."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""
