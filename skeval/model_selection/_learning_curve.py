@@ -48,7 +48,7 @@ EXPONENTS = np.geomspace(0.2, 2.0, 16)
 """Candidate exponents of the power law."""
 N_DRAWS, MIN_SIZES = 1000, 4
 LITTLE = 0.1
-"""Gains below this fraction of the distance to the best value are called little."""
+"""Fraction of the distance to the best value below which gains are called little."""
 MAX_PVALUE = 0.01
 """P-value below which a curve does not follow a power law."""
 
