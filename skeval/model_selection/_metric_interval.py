@@ -474,7 +474,7 @@ def _estimate_metric(
 
 
 def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settings) -> Forms:
-    """Return the closed forms, the chosen one first, none for the bootstrap."""
+    """Return the closed forms, the chosen one first, or none for the bootstrap."""
     method = settings.method
     if method in _BOOTSTRAPS:
         return {}
@@ -496,9 +496,10 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
 
 
 def _close_share(statistic: Statistic, sample: Sample, settings: Settings) -> Forms:
-    """Return the intervals of a proportion if a function without a row is the fraction of samples.
+    """Return the intervals of a proportion if a function without a row is a fraction of samples.
 
-    Its value is 0 or 1 on every sample alone, such as whether a prediction interval covers it.
+    Its value is 0 or 1 on every single sample. An example is whether a prediction interval covers
+    it.
     """
     n, value = len(sample.y_true), sample.value
     plain = sample.weight is None and sample.groups is None and not settings.stratify
@@ -569,7 +570,7 @@ def _bootstrap_metric(
 
 FEW_POSITIVES = 10
 FEW_LARGE = 0.075
-"""Share of the samples that is too small to make up half of the loss."""
+"""Largest fraction of samples that is too small to make up half of the loss."""
 
 
 MIN_EXCEEDANCES = 10
@@ -577,7 +578,7 @@ MIN_EXCEEDANCES = 10
 
 
 def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
-    """Return the number on the rarer side of predicted quantiles, or None if it is no pinball loss.
+    """Return the number on the rarer side of predicted quantiles, or None without a pinball loss.
 
     It is also None if there are enough of them.
     """
@@ -649,9 +650,9 @@ def check_columns(
 def _describe_groups(
     metric: Callable[..., float], sample: Sample, units: DrawingUnits
 ) -> dict[str, Any]:
-    """Return attributes that describe groups, the correlation of errors within them.
+    """Return attributes that describe groups, that is, the correlation of errors within them.
 
-    For accuracy and error rate also the effective number of independent samples.
+    For accuracy and error rate, the effective number of independent samples is included.
     """
     fields: dict[str, Any] = {"n_groups": units.n_groups}
     row = _table.find_row(_table.unwrap(metric)[0])
