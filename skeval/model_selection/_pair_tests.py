@@ -578,8 +578,7 @@ def _signed_rank_limits(
 
 
 def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Nemenyi's test to distances between mean ranks, with the intervals of Wilcoxon's test.
-    """
+    """Apply Nemenyi's test to distances of mean ranks, with intervals of Wilcoxon's test."""
     tests, means = wilcoxon(scores, confidence_level), paired.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
     # distances of mean ranks; a lower rank is better
@@ -630,8 +629,7 @@ class ComparisonMethod:
 
     @property
     def over_datasets(self) -> bool:
-        """Whether it is always two-sided, with the level of Demsar (2006) that may exceed 5 %.
-        """
+        """Whether it is always two-sided, with the level of Demsar (2006) that may exceed 5 %."""
         return self.evidence == "datasets"
 
     def level(self, confidence_level: float) -> float:
