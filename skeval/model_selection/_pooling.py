@@ -50,10 +50,10 @@ from skeval.utils._text import write_ends
 Floats = NDArray[np.float64]
 
 STARTS, DRAWS, N_GRID = 60, 100, 600
-"""Values of tau^2, starts of the maximization, draws to average, the grid to invert Q."""
+"""Values of tau^2, starts of the maximization, draws to average, grid to invert Q."""
 
 FEW_SITES, MIN_COUNT = range(3, 6), 5
-"""Numbers of sites with normal log-odds, and the errors that each must then expect."""
+"""Numbers of sites with normal log-odds, and the minimum expected errors of each."""
 
 
 def describe_site(
