@@ -631,8 +631,7 @@ def measure_tables(
 
 
 def is_undefined(row: Metric, table: ConfusionTable) -> bool:
-    """Whether a metric of a class, or Matthews' correlation, is 0/0, which scikit-learn sets to 0.
-    """
+    """Whether a metric of a class, or Matthews' correlation, is 0/0, in scikit-learn 0."""
     if row.function is matthews_corrcoef:
         return min(np.count_nonzero(table.share.sum(axis=axis)) for axis in (0, 1)) == 1
     if table.score is None or not table.score.has_closed_limits:
