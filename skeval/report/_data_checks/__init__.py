@@ -111,13 +111,14 @@ SAID_BY = {
     "Similar neighboring rows": {"copies", "near-duplicates", "identifier", "row-number"},
     "Row number": {"time-order"},
 }
-"""Codes of the findings that say more than a note with this title. Two notes may share a code."""
+"""Codes of findings that are more specific than a note with this title. Notes may share a code."""
 
 
 def drop_repeated(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Return findings without those that another finding states.
 
-    Serious perfect predictions name the features, and `SAID_BY` drops a note.
+    A serious finding about perfect predictions already names the features. `SAID_BY` lists the
+    notes that other findings replace.
     """
     found = [result for result in results if result.outcome in ("serious", "note", "not run")]
     codes = {result.code for result in found if result.outcome != "not run"}
