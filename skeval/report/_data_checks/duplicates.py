@@ -127,7 +127,7 @@ def _have_similar_targets(first: np.ndarray, target: Target, copies: np.ndarray)
 def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     """Return the expected number of ordered pairs of equal rows of independent columns.
 
-    There is none if a column is continuous, because copies alone repeat its values.
+    The number is 0 if a column is continuous, because only copies repeat its values.
     """
     n, counts = len(columns), [np.unique(c, return_counts=True)[1] for c in columns.T]
     if max(map(len, counts)) >= MIN_UNIQUE * n_distinct:
@@ -161,7 +161,7 @@ INVERSES = np.exp, np.exp2, np.square, np.sqrt, np.cbrt, partial(np.power, 10.0)
 
 
 def _has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
-    """Whether some column has more equal values than chance produces, as copies do."""
+    """Whether some column has more equal values than expected by chance, as copies do."""
     for column in columns.T:
         values, counts = np.unique(column, return_counts=True)
         if len(values) < max(3, MIN_UNIQUE * n_distinct):
@@ -178,9 +178,9 @@ def _has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
 def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> bool:
     """Whether pairs of equal values are no more frequent than pairs one or two steps apart.
 
-    Sorted values on a grid have more such pairs than equal ones, by chance. The step is that of
-    the smallest gap, if all gaps are multiples of it up to rounding, or else the unit of rounding.
-    Without either the values are on no grid.
+    Sorted values on a grid have more such pairs than equal ones, by chance. If all gaps are
+    multiples of the smallest gap up to rounding, this gap is the step. Otherwise, the step is the
+    unit of rounding. Without either, the values are not on a grid.
     """
     gaps = np.diff(values)
     if not np.isfinite(gaps).all() or not gaps.min() > 0:
@@ -208,8 +208,9 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
 def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
     """Whether pairs of equal rows are more frequent than pairs at the next smallest distances.
 
-    The rows are distinct and occur `sizes` times. Distances are sums of differences of ranks, which
-    keep the dependence of the columns. Sizes are capped, since one row may be common by itself.
+    The rows are distinct and occur `sizes` times. Distances are sums of differences of ranks, so
+    that the dependence between columns is kept. Sizes are capped, because a single row may be
+    common.
     """
     rng = np.random.default_rng(0)
     # distances of ranks between some distinct rows, in some columns
@@ -245,7 +246,7 @@ RARE_RATIO = 0.005
 """Share of uniformly distributed samples with such a large gap after their k nearest neighbors."""
 MIN_SHARE = 0.1
 MAX_TIES = 0.01
-"""Share of equal distances above which samples lie on a grid, where ratios are meaningless."""
+"""Fraction of equal distances above which samples lie on a grid, where ratios are meaningless."""
 
 
 def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
@@ -532,7 +533,7 @@ def _has_repeats(values: Values, outside: bool) -> bool:
 
 
 def _is_design(table: TableDescription, column: Candidate) -> bool:
-    """Whether values occur equally often, or in blocks of rows, in which other columns are alike.
+    """Whether values occur equally often, or in blocks of rows with similar other columns.
 
     Numbers that order another column are times or doses, and not objects.
     """
@@ -575,7 +576,7 @@ def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, floa
 
 
 def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
-    """Describe a column whose repeated values have similar, or different, targets.
+    """Describe a column whose repeated values have similar or different targets.
 
     A feature is described only if they are nearly always equal, or different.
     """
