@@ -28,8 +28,8 @@ from skeval.utils._text import name_label
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
-"""Minimum share of known values of a copy of the target; of these, minimum share that agrees with
-the target, overall, and in each class and each predicted class."""
+"""Minimum Fraction of known values of a copy of the target; of these, minimum share that agrees
+with the target, overall, and in each class and each predicted class."""
 MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
 """Maximum number of wrong rows of 100 if a column decides a class, and minimum size of the class.
 """
@@ -130,8 +130,8 @@ def _is_linear(
 ) -> bool:
     """Whether a target is a linear function of a transformed feature, up to rounding.
 
-    Nearly all rows must agree within half a unit of the last decimals of both, which must be
-    small beside the spread of the target.
+    Nearly all rows must agree within half a unit of the last decimals of both. This unit must be
+    small compared with the spread of the target.
     """
     if len(np.unique(y)) < 4 or len(np.unique(column)) < 4:
         return False
@@ -165,7 +165,7 @@ def _count_classes(values: Values, target: Target) -> np.ndarray:
 def _list_codings(table: TableDescription) -> dict[int, int]:
     """Return the features with one value per class, and the number of rows in which each differs.
 
-    Missing values are left out, and a few rows may differ.
+    Missing values are ignored, and a few rows may differ.
     """
     n_classes, n_columns = table.target.n_classes, table.columns.shape[1]
     copies: dict[int, int] = {}
@@ -276,11 +276,11 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
 def _screen(table: TableDescription, classes: Sequence[int]) -> np.ndarray:
     """Return the features that may decide one of the classes, by some rows of each class.
 
-    The values that decide a class, with the missing ones behind all others, are in at most four
+    The values that determine a class, with the missing ones after all others, are in at most four
     intervals, or three if there are many values. These contain at least nine tenths of the class
-    and at most one tenth of the rest. So the difference of the two distribution functions has a
-    range (the statistic of Kuiper) of at least a fourth, or a third, of .8. Rare classes have more
-    weight in these rows than in the table. If they hide one class, they do not hide another.
+    and at most one tenth of the rest. Therefore, the difference of the two distribution functions
+    has a range (Kuiper's statistic) of at least a fourth, or a third, of .8. Rare classes have
+    more weight in these rows than in the table. If they hide one class, they do not hide another.
     """
     # random rows of each class
     target = table.target
@@ -316,8 +316,9 @@ def _find_rule(
     """Return the first rule by which a column decides a class, and the fraction of wrong rows.
 
     The values, in ascending order, occur `own` times in the class and `rest` times in the rest.
-    `lost` are the missing values of both. A few rows may be wrong. Chance must not explain the
-    rule, by the number of choices of it and of the wrong rows, and of all orders of the rows.
+    `lost` contains the numbers of missing values of both. A few rows may be wrong. The rule must
+    not be explained by chance, given the number of possible rules, of choices of the wrong rows,
+    and of all orders of the rows.
     """
     n_values, most, frequent = len(own), own > rest, int((own + rest).argmax())
     below, below_rest = np.cumsum(own), np.cumsum(rest)
@@ -366,7 +367,7 @@ def _find_rule(
 def _allow_wrong_rows(n: int) -> int:
     """Return in how many of `n` rows a column that decides a class may be wrong.
 
-    These are 3 of 100, rounded up: 1 of up to 33 rows, and 2 of 60.
+    These are 3 of 100, rounded up. For example, 1 of up to 33 rows, and 2 of 60 may be wrong.
     """
     return -(-MAX_WRONG_OF_100 * n // 100)
 
@@ -443,9 +444,9 @@ def check_perfection(
 def _list_sufficient_features(table: TableDescription) -> list[int]:
     """Return up to three features, or indicators, that predict the target without error, or none.
 
-    A tree of the few most important features must predict held-out rows. One that is enough alone
-    is preferred. For a numeric target, they may also be added to a linear combination by their
-    correlation with its residual.
+    A tree of the few most important features must predict held-out rows. A single sufficient
+    feature is preferred. For a numeric target, features may also be added to a linear combination
+    by their correlation with its residual.
     """
     # some of the rows, and the median in place of missing values
     kept, n = np.flatnonzero(table.n_values > 1), len(table.columns)
@@ -527,7 +528,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
     """Return the columns with a part in a linear combination that gives the target up to rounding.
 
     They are the fewest columns, in the order of their weights, that give the target in nearly all
-    rows, none if not even all columns do.
+    rows. There are none if even all columns do not suffice.
     """
     n, p = columns.shape
     if p < 2 or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:
