@@ -167,8 +167,7 @@ def describe_table(
     feature_names: Sequence[str] | None,
     left_out: Mapping[str, Any],
 ) -> TableDescription:
-    """Describe dense and sparse tables and lists of texts, and for other samples only the target.
-    """
+    """Describe tables and lists of texts, and for other samples only the target."""
     X, n = convert_rows(X), len(target)
     rows: Any = slice(None)
     unchecked: list[str] = []
