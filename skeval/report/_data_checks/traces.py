@@ -27,7 +27,7 @@ MAX_MERGED, N_CANDIDATES = 5, 10
 smoothing constant is computed, by trial."""
 MIN_SLOPE, MIN_FITTED = 0.25, 0.8
 """Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means, and
-share of the samples whose values must be smoothed means of the target."""
+Fraction of the samples whose values must be smoothed means of the target."""
 MAX_DECIMALS = 8
 
 
