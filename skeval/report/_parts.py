@@ -697,8 +697,7 @@ PARTS = {
 
 
 class Finished(NamedTuple):
-    """Results of the parts that were run, reasons for the others, and warnings about failed parts.
-    """
+    """Results of the parts that were run, reasons for the others, and warnings."""
 
     estimates: list[Estimate]
     """All estimates of the error besides the main one."""
