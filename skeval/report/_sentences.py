@@ -565,7 +565,7 @@ UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
 def write_methods(reports: Mapping[str, Any]) -> str:
     """Return a paragraph on the methods, with references.
 
-    For several systems, the first report describes the methods of all.
+    For several models, the first report describes the methods of all.
     """
     report, texts, cited = next(iter(reports.values())), list[str](), list[str]()
     for sentence, work in _list_methods(report, list(reports)):
