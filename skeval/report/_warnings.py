@@ -78,8 +78,7 @@ def name_check(check: Any) -> str:
 def list_checks(
     found: Iterable[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
 ) -> list[CheckResult]:
-    """Return the findings besides those of the table, and outcomes of `others` without a finding.
-    """
+    """Return the findings except those of the table, and outcomes of `others` without one."""
     by_code: dict[str, list[CheckResult]] = {}
     for result in found:
         by_code.setdefault(result.code, []).append(result)
