@@ -1006,7 +1006,7 @@ def count_decimals(values: NDArray[np.float64]) -> int:
 
 
 def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of probabilities that add up to 1. Raise an error if they are something else."""
+    """Return rows of probabilities that sum to 1. Raise an error if they are something else."""
     rows = normalize_rows(columns)
     if rows is not None:
         return rows
