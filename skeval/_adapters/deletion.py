@@ -103,7 +103,7 @@ MakeDeletion = Callable[[Any, Any, Target, tuple], Deletion | None]
 
 @dataclass(eq=False)
 class DeletionSolver(Solver):
-    """Fits of an estimator after transformers, by deletion of the samples left out.
+    """Fits of an estimator after transformers, by deletion of the omitted samples.
 
     `n_pairs` is the number of distances that the factorization of all samples requires.
     """
@@ -310,8 +310,8 @@ def cuts_by_tol() -> bool:
 def find_condition(samples: np.ndarray, transformers: tuple, intercept: bool) -> float:
     """Return a bound on the condition number of the columns, infinite if there is none.
 
-    It is valid for training sets in which the sum of squares of no direction is smaller than over
-    all samples, eq. (6) of deletion.
+    It is valid if no direction has a smaller sum of squares in the training set than over all
+    samples, eq. (6) of deletion.
     """
     # columns as the estimator scales them
     columns = samples - samples.mean(axis=0) if intercept else samples
