@@ -105,7 +105,7 @@ class ConfusionTable(NamedTuple):
     def merge(self, part: NDArray[np.intp], metric: ValueAndGradient) -> ConfusionTable:
         """Return the table of the sums of some cells, for a metric of these sums.
 
-        `part` is the sum of each cell; the limits of `score_limits` are the same.
+        `part` is the sum of each cell. The limits of `score_limits` are the same.
         """
         part = part.ravel()
         counts: Floats = np.bincount(part, self.counts.ravel()).astype(float)
@@ -427,8 +427,8 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
 def _step(metric: ValueAndGradient, p: Floats, direction: Floats, longest: float) -> float:
     """Return the step in (0, longest] at which the metric stops increasing along a direction.
 
-    The full step empties cells, where a rate may become 0/0 and the metric may jump. It is only
-    taken if the metric does not decrease.
+    The full step empties cells, where a rate may become 0/0 and the metric may jump. It is used
+    only if the metric does not decrease.
     """
 
     def rise(step: float) -> float:
