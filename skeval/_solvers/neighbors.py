@@ -190,7 +190,7 @@ class SortedNeighbors:
     def _count(
         self, lists: Lists, labels: np.ndarray, weights: np.ndarray, fit: np.ndarray, n_classes: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return vote shares, whether they are certain, and which lists are long enough."""
+        """Return vote fractions, whether they are certain, and which lists are long enough."""
         k, start = self.n_neighbors, fit[:, None] * self.n_samples
         # the first k + 1 training samples of each list
         listed = weights.ravel().take(start + lists.indices)
