@@ -189,7 +189,7 @@ class NClustersChoice(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about cautions, a narrow decision, or a rule that no candidate meets."""
+        """Cautions, a narrow decision, and rules that no candidate meets, as sentences."""
         notes, last = [*self.cautions, self.edge], self.candidates[-1]
         if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
             notes.append("No candidate meets the rule. One cluster is chosen, which was not tried.")
