@@ -348,7 +348,7 @@ def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the edges of cells, the fractions of values in them, and the spacing of a lattice.
 
     A cell extends from a point halfway to its neighbors, so that the extremes are as far out as in
-    the data, but do not cross 0. Continuous values have a spacing of 0. Cells of a lattice, such
+    the data. Cells do not cross 0. Continuous values have a spacing of 0. Cells of a lattice, such
     as counts or rounded measurements, also surround lattice points that do not occur.
     """
     # distinct values, and their smallest step
