@@ -110,7 +110,7 @@ def _check_columns(
 
 
 def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -> Floats:
-    """Return bin sizes with which normal intervals account for groups.
+    """Return bin sizes that let normal intervals account for groups.
 
     A bin size is the effective sample size divided by the square of the ratio of Student's t
     quantile to the normal quantile. A bin with one group counts as one sample.
