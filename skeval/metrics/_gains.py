@@ -299,10 +299,10 @@ def ks_statistic(
 def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> Limits:
     """Return an interval for the largest difference between two rates, for effective class sizes.
 
-    The limits are those of the difference between both rates at one threshold, from Wilson's
-    intervals with recovered variances (Newcombe 1998). The statistic is biased upward, because the
-    threshold is the best one for the samples. The lower limit therefore uses the quantile of the
-    supremum of a Brownian bridge, relative to its largest standard deviation. It is 0 unless the
+    The limits are for the difference between both rates at one threshold, from Wilson's intervals
+    with recovered variances (Newcombe 1998). The statistic is biased upward, because the threshold
+    is the best one for the samples. The lower limit therefore uses the quantile of the supremum of
+    a Brownian bridge, relative to its largest standard deviation. It is 0 unless the
     Kolmogorov-Smirnov test rejects equal distributions.
     """
     supremum = np.sqrt(-2 * np.log((1 - confidence_level) / 2))
