@@ -301,8 +301,9 @@ def purity_score(
     single class. Singleton clusters always achieve 1, so compare only clusterings with equal
     numbers of clusters.
 
-    Some texts call the purity clustering accuracy. Others use this name for the accuracy after the
-    best one-to-one matching of clusters and classes, which is at most the purity.
+    Some texts use the name "clustering accuracy" for the purity. Others use this name for the
+    accuracy after the best one-to-one matching of clusters and classes, which is at most the
+    purity.
 
     Parameters
     ----------
@@ -1142,7 +1143,7 @@ def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
 
 
 def check_is_array(masks: Any, name: str) -> Any:
-    """Return nested lists as a NumPy array, a tensor without its gradient, others unchanged."""
+    """Return lists as a NumPy array, tensors without gradient, other arrays unchanged."""
     if isinstance(masks, (list, tuple)):
         with naming(name):
             return np.asarray(masks)
