@@ -691,10 +691,8 @@ def compactness_score(
     --------
     centroid_distances : Returns the distances of each cluster.
 
-    Notes
-    -----
-    A single cluster is allowed. The square root is also taken for another ``delta``, as in the
-    definition. For example, ``metric="euclidean"`` gives the root of the mean distance.
+    Notes ----- A single cluster is allowed. As in the definition, the square root also applies to
+    another ``delta``. For example, ``metric="euclidean"`` gives the root of the mean distance.
 
     The sum equals the ``inertia_`` of a converged :class:`sklearn.cluster.KMeans`. All three
     values decrease as clusters are added, so use them to compare only partitions with equal
