@@ -193,9 +193,9 @@ def metric_interval(
     Returns
     -------
     interval : Estimate, or dict of them
-        The `value`, its `interval`, the `method` used and the `replicates`. Replicates are nan if
-        the metric is undefined, and a formula has none. The method `confidence_interval` computes
-        the interval at another level from the same numbers.
+        The `value`, its `interval`, the `method` used and the `replicates`. A replicate is nan if
+        the metric is undefined. A formula has no replicates. The method `confidence_interval`
+        computes the interval at another level from the same numbers.
 
         With `by`, the result is a dict with the estimate in each subgroup. Its attribute
         `less_the_rest` contains the difference of each subgroup from all other samples. The
