@@ -118,7 +118,7 @@ def join_reports(
 
 
 def _find_deciding(report: ScoredReport, deciding: str) -> Estimate:
-    """Return the metric that decides under its display name; for "" the main estimate."""
+    """Return the deciding metric with its display name, or the main estimate for ""."""
     if not deciding:
         return report.answer
     metric = report.metrics[deciding]
