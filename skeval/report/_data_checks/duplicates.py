@@ -208,9 +208,8 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
 def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
     """Whether pairs of equal rows are more frequent than pairs at the next smallest distances.
 
-    The rows are distinct and occur `sizes` times. Distances are sums of differences of ranks, so
-    that the dependence between columns is kept. Sizes are capped, because a single row may be
-    common.
+    The rows are distinct and occur `sizes` times. Distances are sums of rank differences, so that
+    the dependence between columns is kept. Sizes are capped, because a single row may be common.
     """
     rng = np.random.default_rng(0)
     # distances of ranks between some distinct rows, in some columns
@@ -408,7 +407,7 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
 def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
     """Yield the columns outside X, and the features, whose values repeat as names of objects do.
 
-    Measured numbers, times and columns of which one value makes up a class name no objects.
+    Measured numbers, times, and columns whose single value makes up a class do not name objects.
     """
     rows, distinct = _list_compared_rows(table)
     targets = _spread_target(table.target)
@@ -506,7 +505,7 @@ def _is_time(name: str) -> bool:
 
 
 def _has_time_within(table: TableDescription, column: Candidate) -> bool:
-    """Whether a date, or a column named as a time, differs between the rows of a value."""
+    """Whether a date or time column differs between rows with the same value of the column."""
     rows, cells = column.rows, column.cells[column.rows]
     for position in np.flatnonzero(table.n_known > 1).tolist():
         if table.kinds[position] == "date" or _is_time(str(table.names[position])):
