@@ -28,8 +28,8 @@ from skeval.utils._text import name_label
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
-"""Minimum Fraction of known values of a copy of the target; of these, minimum share that agrees
-with the target, overall, and in each class and each predicted class."""
+"""Minimum fraction of known values of a copy of the target, and minimum fraction of these that
+agrees with the target, overall, and in each class and each predicted class."""
 MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
 """Maximum number of wrong rows of 100 if a column decides a class, and minimum size of the class.
 """
