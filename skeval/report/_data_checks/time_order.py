@@ -352,7 +352,7 @@ def _is_sorted(numbers: Mapping[str, np.ndarray], blocks: Iterable[np.ndarray]) 
 
 
 def _describe_slow_columns(similar: Sequence[float]) -> str:
-    """Describe columns most of which change slowly from row to row."""
+    """Describe columns if most of them change slowly from row to row."""
     n_slow = sum(value > SLOW for value in similar)
     most = 2 * n_slow > max(len(similar), 3)
     return "most columns change slowly from row to row" if most else ""
