@@ -151,13 +151,13 @@ def evaluate(
         samples than they train on, as ``TimeSeriesSplit`` does, estimates that would mix early and
         late samples are not run, with a warning.
     include : "auto", "all" or names, default="auto"
-        Parts besides the main estimate, resubstitution and cross-validation. The names are
-        "holdout", "leave_one_out", "bootstrap", "perturbation", "permutation", "selection" and
-        "importance". The last is the permutation importance of each feature in the fits of the
-        main estimate, as in `feature_importance`. "auto" runs "selection" if the estimator selects
-        features. It runs the permutation test if the interval does not show that the model is
-        better than the baseline. The test stops when it is clear whether P exceeds 0.05 [1]_. The
-        report lists the parts that were not run.
+        Parts to run in addition to the main estimate, resubstitution and cross-validation. The
+        names are "holdout", "leave_one_out", "bootstrap", "perturbation", "permutation",
+        "selection" and "importance". The last is the permutation importance of each feature in the
+        fits of the main estimate, as in `feature_importance`. "auto" runs "selection" if the
+        estimator selects features. It runs the permutation test if the interval does not show that
+        the model is better than the baseline. The test stops when it is clear whether P exceeds
+        0.05 [1]_. The report lists the parts that were not run.
     budget : float, default=None
         Time limit in seconds for all estimators together. The folds of the main estimate are
         repeated as often as time permits, at least once. With fewer repeats, the variance is
