@@ -125,8 +125,7 @@ def evaluate_clusterer(
         Internal indices, as in `compare_clusterings`. Calinski-Harabasz is not available for
         sparse X.
     reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
-        Data without structure with which halves and the gap are compared, as in
-        `choose_n_clusters`.
+        Data without structure, for comparison with halves and the gap, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
