@@ -252,7 +252,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
 MIN_SAMPLES = 10_000
 """Fits to fewer samples are not timed beforehand."""
 MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
-"""Number of samples of the first timed fit. Timing ends at these shares of samples and budget."""
+"""Samples of the first timed fit. Timing ends at these fractions of samples and budget."""
 GROWTH = 4
 """Ratio of the numbers of samples of two timed fits."""
 MAX_ANSWER_SHARE = 0.5
@@ -644,7 +644,7 @@ def _refuse_perturbation(evaluation: Evaluation) -> str:
 
 
 class Part(NamedTuple):
-    """A part of an evaluation besides the main estimate."""
+    """A part of an evaluation other than the main estimate."""
 
     compute: Callable[[JudgedEvaluation], list[Any]]
     """Returns estimates of the error, or the values of `results`."""
@@ -700,7 +700,7 @@ class Finished(NamedTuple):
     """Results of the parts that were run, reasons for the others, and warnings."""
 
     estimates: list[Estimate]
-    """All estimates of the error besides the main one."""
+    """All estimates of the error except the main estimate."""
     results: dict[str, Any]
     """Results of all other parts, None of those that were not run."""
     omitted: dict[str, str]
