@@ -569,7 +569,7 @@ def tabulate_samples(
     head: Iterable[str],
     last: tuple[str, Callable[[float], str]] | None,
 ) -> Table:
-    """Return a table of the worst predictions. `last` names and writes the last column."""
+    """Return a table of the worst predictions. `last` is the name and writer of a column."""
     rows: list[Any] = []
     for row in hard.to_records()[:MAX_ROWS]:
         cells = row["name"], row["truth"], row["prediction"]
