@@ -149,7 +149,7 @@ TESTED = {
     "undecided": "The permutation test is undecided ({}).",
     "powerless": "There are too few permutations for a test: {}.",
 }
-"""What a permutation test adds to the relation, by its result."""
+"""Sentence on a permutation test, for each of its results."""
 
 
 def _write_second_metric(report: ScoredReport, finding: Judgment) -> list[str]:
