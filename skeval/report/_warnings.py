@@ -54,7 +54,7 @@ OF_MODELS = {
     "two-answers": "Two estimates disagree",
     "wide": "Wide interval",
 }
-"""Title of each check besides those of the table by its code, of one output, several, and any."""
+"""Title of each check except those of the table, for one output, several, and any."""
 
 
 def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
