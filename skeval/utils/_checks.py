@@ -179,7 +179,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
 def refuse_untagged_classifier(name: str, value: Any) -> None:
     """Raise if an estimator is a classifier, but not by its tags. It would predict numbers.
 
-    The kind of a pipeline or a search may come from an estimator inside.
+    The type of a pipeline or a search may depend on the estimator inside.
     """
     if type_of_estimator(value) is not None:
         return
@@ -373,7 +373,7 @@ MAX_NAMES = 20
 
 
 def name_missing(name: object, entries: Iterable[object]) -> str:
-    """Return the message that a name is not among some names, with the most similar one."""
+    """Return the message for an unknown name, with the most similar valid one."""
     names = list(map(str, entries))
     listed = ", ".join(map(repr, names[:MAX_NAMES]))
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
@@ -1222,7 +1222,7 @@ def read_arrays(function: FunctionT) -> FunctionT:
 
 
 CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}
-"""Arguments that raise errors of their own, as a metric does that is no name."""
+"""Arguments that raise their own errors, such as a metric that is not a name."""
 
 
 def is_data(value: Any) -> bool:
@@ -1264,7 +1264,7 @@ RESPONSES = {"y_pred", "y_score", "y_proba"}
 
 
 def check_pairs(arguments: Mapping[str, Any]) -> None:
-    """Raise if arguments share labels of an index in other places, or have masked values."""
+    """Raise if arguments have the same index in another order, or masked values."""
     first: tuple[str, Any] | None = None
     for name, values in name_arrays(arguments):
         refuse_mask(name, values)
