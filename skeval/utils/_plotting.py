@@ -119,7 +119,7 @@ class CurveDisplay(Display):
     _style: ClassVar[dict[str, Any]] = {}
     _corner: ClassVar[str] = "best"
     _axes: ClassVar[dict[str, Any]] = {}
-    """Settings of the axes besides the names of the curve. Limits are not those of differences."""
+    """Settings of the axes except names of the curve. Limits do not apply to differences."""
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         curve = self.curve
