@@ -432,7 +432,7 @@ class LinearPairSolver:
 
 
 class KernelPairSolver:
-    """Solves SVMs with the kernel "rbf", on columns that each fit may scale, or "linear".
+    """Solves SVMs with the kernel "linear", or "rbf" on columns that each fit may scale.
 
     `gamma` is the parameter of the estimator, which is a number, "scale" or "auto".
     """
