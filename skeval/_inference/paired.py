@@ -1,7 +1,7 @@
 r"""Tests of paired differences, of losses in time order, and of ranks, and sequential tests.
 
 **Paired differences** of two or more classifiers on the same samples or splits. Scores that are
-GB.
+equal up to rounding are ties. Corrections control the family-wise error rate of several tests.
 
 **Time order.** The mean of `n` autocorrelated losses has a larger variance than the mean of
 independent losses. Consecutive samples are combined into blocks, and blocks are treated as groups.
@@ -153,7 +153,7 @@ class Contrasts(NamedTuple):
     """Simulated standardized differences of pairs under the null hypothesis.
 
     Draws of a pair are computed when they are needed, because for all pairs of 332 models they
-    would take
+    would take 4 GB.
 
     Attributes
     ----------
