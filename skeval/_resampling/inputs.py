@@ -111,8 +111,8 @@ class FitOutput:
     def of_decisions(cls, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return the outputs of fits to two classes from their decision values.
 
-        `values` has the shape (n_fits, n_samples), `solved` the shape (n_fits,). A decision value
-        of 0 means the second class, as in libsvm.
+        `values` has the shape (n_fits, n_samples), and `solved` the shape (n_fits,). As in libsvm,
+        a decision value of 0 means the second class.
         """
         decision = values[block.test & solved[:, None]]
         return cls(block.test, ~solved, (decision >= 0).astype(np.intp), decision)
@@ -177,8 +177,8 @@ class FitOutput:
 
 def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
     """Return the outputs of consecutive fits as one.
-`values` has the shape (n_fits, n_samples), and `solved` the shape (n_fits,). As in libsvm, a
-decision value of 0 means the second class.
+
+    A column is None if any fit lacks it or its shapes differ.
     """
     if len(parts) == 1:
         return parts[0]
