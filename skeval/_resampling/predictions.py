@@ -136,8 +136,7 @@ class Predictions:
 
     @cached_property
     def ranks_nothing(self) -> np.ndarray:
-        """Whether all scores of each fit are equal, for fits with predictions for several samples.
-        """
+        """Whether all scores of each fit are equal, for fits that predict several samples."""
         scores, fit = self.class_scores, self.fit
         if self.n_fits == 0 and scores is not None:
             return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
