@@ -280,7 +280,7 @@ def permute_labels(y: Any, order: np.ndarray | None) -> Any:
 
 
 class UnitKind(Enum):
-    """Kinds of sampling units, as plurals for sentences."""
+    """Kinds of sampling units, with the plurals that sentences use."""
 
     SAMPLE = "samples"
     GROUP = "groups"
