@@ -170,8 +170,7 @@ class NClustersChoice(Result):
 
     @property
     def edge(self) -> str:
-        """Sentence about a test of the sequential method with a P-value near its level, or empty.
-        """
+        """Sentence about a test of the sequential method with P near its level, or empty."""
         tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
         for k, pvalue, level in tests:
             if level / 2 < pvalue <= 2 * level:
