@@ -237,8 +237,7 @@ def predictive_power(
 
 
 def takes_pairs(clusterer: Any) -> bool:
-    """Return whether a clusterer requires distances or affinities of all pairs instead of points.
-    """
+    """Return whether a clusterer requires distances or affinities of pairs instead of points."""
     values = clusterer.get_params().values()
     return any(isinstance(value, str) and "precomputed" in value for value in values)
 
