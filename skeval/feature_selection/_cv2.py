@@ -713,7 +713,7 @@ def selection_bias(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fold from both
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fold from both
         errors, counts it and warns.
 
     Returns
