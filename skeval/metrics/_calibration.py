@@ -647,9 +647,9 @@ def calibration_measures(
 
     The measures below use the log-odds :math:`l_i` of the probability :math:`p_i`:
 
+    - ``observed_expected`` is :math:`\sum y_i / \sum p_i`. The best value is 1.
     - ``in_the_large`` is the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`. The best
       value is 0. If it is above 0, events happen more often than predicted.
-      value is 0. Above 0, events happen more often than predicted.
     - ``intercept`` and ``slope`` are a and b of :math:`logit\, P(y_i = 1) = a + b\, l_i`. The best
       values are 0 and 1. If the slope is below 1, the probabilities are too extreme.
     - ``ici``, ``e50`` and ``e90`` are the mean, the median and the 90 % quantile of the distance
