@@ -691,7 +691,9 @@ def compactness_score(
     --------
     centroid_distances : Returns the distances of each cluster.
 
-    Notes ----- A single cluster is allowed. As in the definition, the square root also applies to
+    Notes
+    -----
+    A single cluster is allowed. As in the definition, the square root also applies to
     another ``delta``. For example, ``metric="euclidean"`` gives the root of the mean distance.
 
     The sum equals the ``inertia_`` of a converged :class:`sklearn.cluster.KMeans`. All three
