@@ -174,8 +174,8 @@ def bootstrap_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the resample, counts
-        it and warns.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the resample,
+        counts it and warns.
 
     Returns
     -------
@@ -323,8 +323,8 @@ def bootstrap_score(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the resample, counts
-        it and warns.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the resample,
+        counts it and warns.
 
     Returns
     -------
@@ -768,8 +768,7 @@ class ScoreTally:
     def estimate(
         self, method: str, _: ResamplingPlan, counts: dict[str, Any], root: SeedSequence
     ) -> Estimate:
-        """Return the estimate from the score of the fit to all samples and the scores of resamples.
-        """
+        """Return the estimate from the scores of the fit to all samples and of resamples."""
         inputs, units, label = self.inputs, self.units, self.label
         apparent, (inside, everywhere, outside) = self.apparent, np.concatenate(self.scores).T
         gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)
