@@ -147,7 +147,7 @@ def compare_classifiers(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the split for all
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the split for all
         estimators and warns ("corrected_t" only).
 
     Returns
