@@ -253,8 +253,7 @@ class Difference(ResultWithValue):
         return max(self._test_margin())
 
     def _test_margin(self) -> tuple[float, float]:
-        """Return the P-values of differences of at most minus the margin, and at least the margin.
-        """
+        """Return the P-values of differences of at most minus the margin, and at least it."""
         if self.margin is None or np.isnan(self.interval.low):
             return np.nan, np.nan
         # two one-sided tests, by inverting the limits of the interval
