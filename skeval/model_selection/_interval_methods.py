@@ -158,7 +158,7 @@ def error_interval(
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises an error that describes the training set.
-        numpy.nan omits the fit, counts it and warns.
+        ``numpy.nan`` omits the fit, counts it and warns.
 
     Returns
     -------
