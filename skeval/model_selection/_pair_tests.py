@@ -125,8 +125,7 @@ class PairTests:
     high: Floats = field(default_factory=lambda: np.empty(0))
 
     def bound(self, confidence_level: float, pairs: Places | None = None) -> Ends:
-        """Return the limits of some pairs (by default all) that hold simultaneously for all pairs.
-        """
+        """Return the simultaneous limits for all pairs, of some pairs (by default all)."""
         pairs = np.arange(len(self.difference)) if pairs is None else pairs
         low, high = self.limits(self.level_of_each(confidence_level), pairs)
         most = self.largest_difference
