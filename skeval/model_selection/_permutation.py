@@ -156,8 +156,9 @@ def permutation_test(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan uses the mean score of the
-        other folds and warns. A permutation without any successful fit counts as an exceedance.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` uses the mean score of
+        the other folds and warns. A permutation without any successful fit counts as an
+        exceedance.
 
     Returns
     -------
