@@ -165,8 +165,8 @@ def score_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises an error that names it. numpy.nan omits the fit,
-        counts it and warns.
+        Treatment of a failed fit. "raise" raises an error that names it. ``numpy.nan`` omits the
+        fit, counts it and warns.
 
     Returns
     -------
