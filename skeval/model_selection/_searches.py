@@ -741,8 +741,8 @@ def tuning_optimism(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed search. "raise" raises the error. numpy.nan omits its fold, counts it
-        and warns.
+        Treatment of a failed search. "raise" raises the error. ``numpy.nan`` omits its fold,
+        counts it and warns.
 
     Returns
     -------
