@@ -364,8 +364,7 @@ def _expect_shares(
     gaps: Any,
     n_groups: int | None,
 ) -> dict[str, Estimate]:
-    """Return the measures expected on new samples. `gaps` contains the optimism of each resample.
-    """
+    """Return the measures expected on new samples. `gaps` has the optimism of each resample."""
     with _checks.ignored_warnings(RuntimeWarning):  # a measure may be 0/0 on all resamples
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
     # samples among which each rate is computed
