@@ -277,7 +277,7 @@ def _compare_many(report: ComparisonReport) -> list[str]:
 
 
 def show_side_by_side(report: ComparisonReport) -> Section:
-    """Return the section of errors and metrics, with one row for each model."""
+    """Return the section on errors and metrics, with one row for each model."""
     # metrics that some of the systems have
     first, noun, level = report.first, _name_system(report), write_level(report.first)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
@@ -309,7 +309,7 @@ def show_side_by_side(report: ComparisonReport) -> Section:
 
 
 def show_pairs(report: ComparisonReport) -> Section | None:
-    """Return the section of the differences of all pairs, or of the ranks of many models."""
+    """Return the section on the differences of all pairs, or of the ranks of many models."""
     comparison, level = report.comparison, write_level(report.first)
     if comparison is None:
         return None
@@ -345,7 +345,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
 
 
 def show_measures(report: ComparisonReport) -> Section | None:
-    """Return the section of two classes, with curves and differences of measures."""
+    """Return the section on two classes, with curves and differences of measures."""
     if not report.measures:
         return None
     interval = report.first.answer.interval
@@ -401,7 +401,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
 
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
-    """Return the section of the main metric of each model in each subgroup."""
+    """Return the section on the main metric of each model in each subgroup."""
     # one row for each subgroup and system
     by_system = report.subgroups
     if not by_system:
@@ -420,7 +420,7 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
 
 
 def list_verdicts(report: ComparisonReport) -> Section:
-    """Return the section of the verdict on each model."""
+    """Return the section on the verdict on each model."""
     verdicts = [f"{name}: {one.verdict}" for name, one in report.reports.items()]
     return Section("Individual results", explains=verdicts)
 
