@@ -345,7 +345,7 @@ def list_blocks(columns: Iterable[np.ndarray], most: float) -> Iterator[np.ndarr
 
 
 def get_tolerance(column: np.ndarray) -> float:
-    """Return the relative difference of equal numbers, of single precision if all numbers are."""
+    """Return the relative difference up to which numbers are equal, for their precision."""
     with np.errstate(over="ignore"):
         is_single = np.array_equal(column.astype(np.float32), column, equal_nan=True)
     return SINGLE_TOLERANCE if is_single else TOLERANCE
