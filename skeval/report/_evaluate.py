@@ -224,8 +224,8 @@ def evaluate(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fit, counts it and
-        warns. Estimates in `include` are omitted if all their fits fail, with a warning in the
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fit, counts it
+        and warns. Estimates in `include` are omitted if all their fits fail, with a warning in the
         report.
 
     Returns
@@ -710,7 +710,7 @@ def show_estimates(report: EvaluationReport) -> Section:
 
 
 def show_perturbation(report: EvaluationReport) -> Section | None:
-    """Return the section of the intervals of a linear support vector machine."""
+    """Return the section on the intervals of a linear support vector machine."""
     intervals = report.perturbation
     if not intervals:
         return None
@@ -747,7 +747,7 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
 
 
 def show_permutation(report: EvaluationReport) -> Section | None:
-    """Return the section of the permutation test."""
+    """Return the section on the permutation test."""
     test = report.permutation
     if test is None:
         return None
@@ -773,7 +773,7 @@ def show_permutation(report: EvaluationReport) -> Section | None:
 
 
 def show_selection(report: EvaluationReport) -> Section | None:
-    """Return the section of selection outside and within the folds, and the selected features."""
+    """Return the section on selection outside and within the folds, and the selected features."""
     bias, stability = report.selection_bias, report.selection_stability
     if bias is None:
         return None
@@ -808,7 +808,7 @@ def show_selection(report: EvaluationReport) -> Section | None:
 
 
 def show_importance(report: EvaluationReport) -> Section | None:
-    """Return the section of the permutation importance of each feature."""
+    """Return the section on the permutation importance of each feature."""
     importance = report.importance
     if not importance:
         return None
