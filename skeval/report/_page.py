@@ -67,7 +67,7 @@ class Caution(str):
 
     @property
     def severity(self) -> str:
-        """"serious" if the error must not be reported, otherwise "note"."""
+        """ "serious" if the error must not be reported, otherwise "note"."""
         return "serious" if self.headline else "note"
 
     def __getnewargs__(self) -> tuple[Any, ...]:
