@@ -93,8 +93,7 @@ class Clock:
         return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
 
     def share(self, n_parts: int) -> Clock:
-        """Return a clock for the first of several parts, with an equal fraction of the time left.
-        """
+        """Return a clock for the first of several parts, with an equal part of the time left."""
         part = copy(self)
         if self.budget is not None:
             part.budget = self.budget - self.left * (1 - 1 / n_parts)
