@@ -1,5 +1,4 @@
-"""Warnings about predictions, estimates and the model, that is, all except those about the table.
-"""
+"""Warnings about predictions, estimates and the model. Warnings about the table are elsewhere."""
 
 from __future__ import annotations
 
