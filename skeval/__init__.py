@@ -52,7 +52,7 @@ _SOURCES = {
     "metric_interval": "model_selection",
     "permutation_test": "model_selection",
 }
-"""Subpackage that contains each public function and class."""
+"""Subpackage of each public function and class."""
 
 _SUBPACKAGES = (
     "cluster",

@@ -1,6 +1,6 @@
 """The command line: ``skeval evaluate DATA``, ``skeval cluster DATA``, ``skeval compare A B``.
 
-``python -m skeval`` is the same. Slow imports are inside the functions that need them.
+``python -m skeval`` is equivalent. Slow imports are inside the functions that need them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, default=None
-        Command-line arguments. If None, `sys.argv` is read.
+        Command-line arguments. None means `sys.argv`.
 
     Returns
     -------

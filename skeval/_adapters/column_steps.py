@@ -1,6 +1,6 @@
-"""Transformers before a classifier, and what is known of their parameters.
+"""Transformers before a classifier, and checks of their parameters.
 
-Those that scale columns and select them are computed for all fits of a block at once.
+Transformers that scale and select columns are computed for all fits of a block at once.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ AFFINE = {
     MinMaxScaler: "feature_range copy",
     RobustScaler: "with_centering with_scaling quantile_range copy unit_variance",
 }
-"""Scalers that only shift and scale each column, and the parameters for which they do."""
+"""Scalers that only shift and scale each column, with the parameters for which this holds."""
 
 EPSILON = float(np.finfo(np.float64).eps)
 
@@ -171,7 +171,7 @@ class Selection:
     """Columns with the largest F statistics of two classes.
 
     `before` contains the scaler before the selector, if there is one. Scaling changes the
-    statistics by rounding errors only.
+    statistics only by rounding errors.
     """
 
     def __init__(
@@ -263,7 +263,7 @@ class ColumnSteps:
         return lowest - low * scale, scale
 
     def _first_value(self, trained: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Return the value of the training sample that is first in `order` (n, p), by column."""
+        """Return the value of the first training sample in `order` (n, p), for each column."""
         columns = np.arange(order.shape[1])
         values = np.full((len(trained), order.shape[1]), np.nan)
         # go through the rows until every fit has a value

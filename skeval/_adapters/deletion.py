@@ -1,9 +1,9 @@
 """Fits by deletion. One factorization of all samples serves every training set.
 
-The samples left out are deleted from the factorization, exactly. It does not depend on the labels,
-so that the fits of a permutation test share it, too. Ridge regression, least squares and kernel
-ridge regression are linear in the labels. Gaussian naive Bayes and linear discriminant analysis
-depend on the moments of the classes. Nearest neighbors do not depend on the labels. Fits whose
+The omitted samples are deleted exactly from the factorization. It does not depend on the labels,
+so the fits of a permutation test share it. Ridge regression, least squares and kernel ridge
+regression are linear in the labels. Gaussian naive Bayes and linear discriminant analysis depend
+on the moments of the classes. Nearest neighbors do not depend on the labels. Fits whose
 predictions depend on rounding errors are left to the estimator.
 """
 
@@ -44,20 +44,20 @@ from skeval._solvers.neighbors import SortedNeighbors
 from skeval._solvers.splits import EPSILON, Splits
 
 MAX_CLASSES = 32
-"""Maximum number of classes. Every tested sample has a number for each of them."""
+"""Maximum number of classes, because every tested sample has a number for each class."""
 
 MIN_FITS, SAMPLES_PER_FIT = 20, 2000
 """Minimum number of fits for which a deletion, and its comparison with two fits, is faster.
 
-It grows by one fit for each number of samples, because a factorization of columns costs more fits
-of large data. Loop over solver of a ridge regression, in processor time of one thread (scikit-learn
-1.9), is for 10, 50 and 200 fits 1.4, 4.3, 11 at 500 x 20, 0.7, 2.5, 4.8 at 2,000 x 100, 0.6, 2.9,
-6.9 at 2,000 x 500, 0.9, 2.6, 2.7 at 10,000 x 100, 0.7, 1.4, 1.3 at 50,000 x 5 and 0.4, 1.5, 1.3 at
-50,000 x 100.
+It increases by one fit for each `SAMPLES_PER_FIT` samples, because a factorization of columns
+costs more fits of large data. The time of the loop divided by that of the solver of a ridge
+regression, in processor time of one thread (scikit-learn 1.9), for 10, 50 and 200 fits is 1.4,
+4.3, 11 at 500 x 20, 0.7, 2.5, 4.8 at 2,000 x 100, 0.6, 2.9, 6.9 at 2,000 x 500, 0.9, 2.6, 2.7 at
+10,000 x 100, 0.7, 1.4, 1.3 at 50,000 x 5 and 0.4, 1.5, 1.3 at 50,000 x 100.
 """
 
 TRIED_SHARE, MIN_TRIED, MAX_TRIED = 0.05, 4, 20
-"""Share of the fits of a plan used to try a deletion, and its limits in fits."""
+"""Fraction of the fits of a plan used to try a deletion, and its limits in fits."""
 
 MIN_SETTLED = 0.5
 """Minimum fraction of the tried fits that a deletion must settle."""
@@ -103,9 +103,9 @@ MakeDeletion = Callable[[Any, Any, Target, tuple], Deletion | None]
 
 @dataclass(eq=False)
 class DeletionSolver(Solver):
-    """Fits of an estimator after transformers, by deletion of the samples left out.
+    """Fits of an estimator after transformers, by deletion of the omitted samples.
 
-    `n_pairs` is the number of distances that the factorization of all samples costs.
+    `n_pairs` is the number of distances that the factorization of all samples requires.
     """
 
     make_deletion: MakeDeletion
@@ -135,7 +135,7 @@ class DeletionSolver(Solver):
     def refuses(self, plan: ResamplingPlan) -> str:
         """Return why a loop does the fits of a plan, or an empty string if the deletion is faster.
 
-        Ten folds compute as many distances as the lists of all samples, which must also be sorted.
+        Ten folds require as many distances as the lists of all samples, which must also be sorted.
         """
         target = self.target
         texts = target.classes is None and target.y.dtype.kind not in "iuf"
@@ -268,7 +268,7 @@ def make_linear_deletion(
 ) -> LinearDeletion | None:
     """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported.
 
-    Least squares do not depend on the scales of the columns. Ridge regression does, and is
+    Least squares does not depend on the scales of the columns. Ridge regression does, and is
     supported after a scaler if there are fewer columns than samples.
     """
     # numbers in double precision, and not too many
@@ -310,8 +310,8 @@ def cuts_by_tol() -> bool:
 def find_condition(samples: np.ndarray, transformers: tuple, intercept: bool) -> float:
     """Return a bound on the condition number of the columns, infinite if there is none.
 
-    It is valid for training sets in which the sum of squares of no direction is smaller than over
-    all samples, eq. (6) of deletion.
+    It is valid if no direction has a smaller sum of squares in the training set than over all
+    samples, eq. (6) of deletion.
     """
     # columns as the estimator scales them
     columns = samples - samples.mean(axis=0) if intercept else samples
@@ -340,7 +340,7 @@ def compute_kernel(estimator: KernelRidge, samples: np.ndarray) -> np.ndarray:
 class LinearDeletion:
     """Linear fits to arbitrary training sets, for regression or classification.
 
-    `least` is the condition number of all samples, divided by the one above which the estimator
+    `least` is the condition number of all samples, divided by the number above which the estimator
     drops a direction.
     """
 
@@ -381,15 +381,16 @@ MAX_COLUMNS = 1024
 """Maximum number of columns of a covariance matrix."""
 
 MIN_MOMENT_FITS = 10
-"""Minimum number of fits from moments of the classes, which cost no factorization.
+"""Minimum number of fits from moments of the classes, which require no factorization.
 
-Loop over solver is for 10 and 50 fits 1.7, 4.7 at 500 x 5, 3.0, 7.9 at 2,000 x 100, 1.2, 1.9 at
-50,000 x 5 and 3.3, 9.6 at 50,000 x 100 for discriminant analysis; 1.2, 4.4 at 500 x 100, 1.4, 2.9
-at 2,000 x 500, 1.3, 1.5 at 50,000 x 5 and 0.9, 2.2 at 100,000 x 50 for naive Bayes.
+The time of the loop divided by that of the solver, for 10 and 50 fits, is 1.7, 4.7 at 500 x 5,
+3.0, 7.9 at 2,000 x 100, 1.2, 1.9 at 50,000 x 5 and 3.3, 9.6 at 50,000 x 100 for discriminant
+analysis. It is 1.2, 4.4 at 500 x 100, 1.4, 2.9 at 2,000 x 500, 1.3, 1.5 at 50,000 x 5 and 0.9, 2.2
+at 100,000 x 50 for naive Bayes.
 """
 
 NUMBERS_PER_FIT = 2 * 10**6
-"""Numbers in the table for each further fit that the moments of naive Bayes require."""
+"""Size of the table for each further fit that the moments of naive Bayes require."""
 
 MIN_TOL = 1e-12
 """Smallest `tol` that drops directions of rounding errors, to which an estimator may fit."""
@@ -460,7 +461,7 @@ def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
 def make_linear(
     estimator: LinearDiscriminantAnalysis, n_classes: int, samples: np.ndarray, last: StandardScaler
 ) -> LinearGaussians | None:
-    """Return the rule of linear discriminant analysis, or None if it is not supported."""
+    """Return the classifier of linear discriminant analysis, or None if it is not supported."""
     n, p = samples.shape
     by_values = estimator.solver == "svd"
     if p > MAX_COLUMNS or not isinstance(estimator.shrinkage, Real | None):
@@ -488,7 +489,7 @@ def make_linear(
 
 @cache
 def divides_by_freedom() -> bool:
-    """Whether this version of scikit-learn divides the scatter by n less the number of classes."""
+    """Whether this version of scikit-learn divides the scatter by n minus the number of classes."""
     model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
     # means differ by 4 and the scatter is 4: the coefficient is 4 with divisor n, 2 with n - 2
     return bool(model.coef_[0, 0] < 3)

@@ -32,11 +32,11 @@ from skeval.utils._checks import count_dimensions
 PRODUCTS_PER_FIT, MAX_PRODUCTS = 8e4, 3e6
 """Products of pairs of coefficients over the samples, ``n q^2``, up to which a solver is faster.
 
-The bound is the first number for each fit of a plan, and at most the second. Loop over solver, in
-processor time of one thread (scikit-learn 1.9), is for two classes, and n x q, with 50 fits 4.2 at
-500 x 21, 2.6 at 500 x 51, 3.2 at 2,000 x 21, 1.0 at 2,000 x 51 and at 10,000 x 21, 1.1 at 50,000 x
-6, and 0.5 at 50,000 x 21 and at 10,000 x 51. With 10 fits 2.1 at 500 x 21, 0.9 at 2,000 x 21, 1.2
-at 10,000 x 6 and 0.8 at 50,000 x 6.
+The bound is the first number for each fit of a plan, and at most the second. The time of the loop
+divided by that of the solver, in processor time of one thread (scikit-learn 1.9), was measured for
+two classes and n x q. With 50 fits, it is 4.2 at 500 x 21, 2.6 at 500 x 51, 3.2 at 2,000 x 21, 1.0
+at 2,000 x 51 and at 10,000 x 21, 1.1 at 50,000 x 6, and 0.5 at 50,000 x 21 and at 10,000 x 51.
+With 10 fits, it is 2.1 at 500 x 21, 0.9 at 2,000 x 21, 1.2 at 10,000 x 6 and 0.8 at 50,000 x 6.
 """
 
 LARGEST = 1e8
@@ -54,7 +54,7 @@ MAX_ITERATIONS = 0.6
 MAX_REACH = 0.7
 """Bound on the difference of probabilities beyond which the estimator does a fit.
 
-It is conservative. Differences are about a hundredth of it.
+The bound is conservative, because actual differences are about a hundredth of it.
 """
 
 PARAMETERS = (

@@ -1,4 +1,4 @@
-"""Fits of a plan, by a solver if one supports the estimator, otherwise in a loop.
+"""Fits of a plan, by a solver if one supports the estimator, and otherwise in a loop.
 
 A solver must be faster for the sizes of the data and the number of fits, and it must agree with the
 estimator in a few trial fits, which are made once for all plans of a call. The estimator may stop
@@ -65,7 +65,7 @@ Scores = float | dict[str, float]
 class Runner:
     """Fits of one estimator on one data set, with the solver, its trial fits and the finished fits.
 
-    Created once in each public call. Every fit uses it.
+    It is created once in each public call, and every fit uses it.
 
     Attributes
     ----------
@@ -73,10 +73,10 @@ class Runner:
     finished : list of (PlanBlock, FitOutput) or None
         Outputs that several results share. The first plan fills an empty list.
     solvers : dict
-        Solver of the estimator, or the reason for a loop, once found and once for each kind of
-        trial fits.
+        Solver of the estimator, or the reason for a loop, once it is known. There is one for each
+        kind of trial fits.
     models : dict
-        Models of trial fits by training set, which need not be fitted again.
+        Models of trial fits with the training set as key. They need not be fitted again.
     """
 
     def __init__(
@@ -87,7 +87,7 @@ class Runner:
         self.models: dict[bytes, Any] = {}
 
     def with_options(self, **settings: Any) -> Runner:
-        """Return a runner for other losses, weights or options, which shares what was found."""
+        """Return a runner for other losses, weights or options, which shares the known results."""
         other = copy(self)
         other.inputs = self.inputs.with_options(**settings)
         return other
@@ -160,7 +160,7 @@ class Runner:
     def each(
         self, plan: ResamplingPlan, request: FitRequest | None = None
     ) -> Iterator[FitOutput | None]:
-        """Yield the output of each fit, None if it failed. Requests also get scores of classes."""
+        """Yield the output of each fit, None if it failed. Scores of classes are also requested."""
         if request is not None:
             request = request.and_scores_of_classes(self.inputs.estimator, self.inputs.target)
         for _, outputs in self.fits(plan, request):
@@ -233,11 +233,12 @@ def score_plan(
     skip_undefined: bool = False,
     pool: bool = False,
 ) -> Iterator[list[Scores]]:
-    """Yield, block by block, the mean score over the fits of each repetition, by metric.
+    """Yield, for each block, the mean score over the fits of each repetition, by metric.
 
-    `scoring` must give one number unless `several` is True. Where a test set is too small for a
-    score, it is computed from all test sets of a repetition together if `pool` is True. Otherwise
-    it raises an error before any fit, except with `skip_undefined` if the score is undefined there.
+    `scoring` must give one number unless `several` is True. If a test set is too small for a score
+    and `pool` is True, the score is computed from all test sets of a repetition together.
+    Otherwise, it raises an error before any fit, except with `skip_undefined` if the score is
+    undefined there.
     """
     # scores must be defined on every test set, or are pooled
     inputs = runner.inputs
@@ -300,7 +301,7 @@ def score_each(
 
 
 def mean_score(scores: list[Any]) -> Scores:
-    """Return the mean over the fits that did not fail, by metric if there are several."""
+    """Return the mean over the successful fits, by metric if there are several."""
     scores = [score for score in scores if score is not None]
     if not scores:
         return np.nan
@@ -310,13 +311,13 @@ def mean_score(scores: list[Any]) -> Scores:
 
 
 class NoFitLeftError(ValueError):
-    """All fits of a plan failed under ``error_score=numpy.nan``."""
+    """Error for a plan whose fits all failed with ``error_score=numpy.nan``."""
 
 
 FITS_OF_BLOCK = 256
 """Minimum number of fits in a block for a solver.
 
-With fewer, the pilot fits, whose number is constant, would cost too much.
+With fewer fits, the pilot fits, whose number is constant, would take too much time.
 """
 
 SOLVED_ELEMENTS = 2**16
@@ -326,15 +327,16 @@ SHOWN_FITS = 10
 """Minimum number of fits in a block if fits are returned one by one, enough for an interval."""
 
 MAX_ELEMENTS = 2**18
-"""Maximum number of elements of a block if a solver reuses work, so that it stays in the cache, or
-if fits are returned one by one, about a second, the work that Ctrl-C loses."""
+"""Maximum number of elements of a block if a solver reuses work, so that it stays in the cache. It
+also applies if fits are returned one by one. It then takes about a second, the work that Ctrl-C
+loses."""
 
 
 @dataclass(eq=False, repr=False)
 class FitWorker:
     """Fits clones of an estimator and reads the requested outputs.
 
-    Under ``error_score=numpy.nan`` a fit may fail.
+    With ``error_score=numpy.nan``, a fit may fail.
     """
 
     estimator: Any
@@ -352,9 +354,9 @@ class FitWorker:
 
     @cached_property
     def _copies(self) -> bool:
-        """Whether a deep copy of the unfitted estimator is a clone, made five times as fast.
+        """Whether a deep copy of the unfitted estimator is a clone. A copy is five times as fast.
 
-        An estimator with callbacks, which clones share, or with a clone of its own is cloned.
+        An estimator is cloned if it has callbacks, which clones share, or its own clone method.
         """
         parts = [self.estimator, *self.estimator.get_params().values()]
         for part in parts:
@@ -439,7 +441,7 @@ class FitWorker:
     def split(
         self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
     ) -> tuple[Any, Any]:
-        """Return samples and their labels, for a kernel the columns of the training rows."""
+        """Return samples and labels. For a kernel, return the columns of the training rows."""
         if self._plain:
             X = np.asarray(self.X)  # joblib maps large arrays for other processes
             # `take` is faster than an index, and gives the same memory layout
@@ -456,7 +458,7 @@ def identify(fit: Fit) -> bytes:
 
 
 def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
-    """Return a plan with the weights of its folds. Raise for draws of a single class."""
+    """Return a plan with the weights of its folds. Raise an error for draws of a single class."""
     # resamples keep copies of samples, which are weighted one by one
     target, weighted = inputs.target, inputs.weight is not None and not plan.weighted
     weighted &= plan.single_fits or plan.shuffled
@@ -491,7 +493,7 @@ MAX_SPARE = 5
 """Number of further trial fits if the solver does none of the first ones."""
 
 MIN_FITS, MAX_TESTED = 5, 1000
-"""Fewest fits of a plan that are worth a trial fit, and number of samples that it is tested on."""
+"""Minimum number of fits of a plan for a trial fit, and number of samples that it is tested on."""
 
 
 class Agreement(NamedTuple):
@@ -502,7 +504,7 @@ class Agreement(NamedTuple):
     agrees : bool
         Whether they differ by no more than the tolerance of the estimator.
     share : float
-        Share of predicted labels that differ.
+        Fraction of predicted labels that differ.
     """
 
     agrees: bool
@@ -596,7 +598,7 @@ def find_solver(estimator: Any, X: Any, target: Target) -> Solver | str:
 class BlockSolver:
     """Fits of a block by a solver. The worker does the fits that the solver leaves.
 
-    The solver is not pickled. Each process makes its own from the same data.
+    The solver is not pickled. Each process makes its own solver from the same data.
     """
 
     worker: FitWorker

@@ -237,19 +237,20 @@ def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, n
 
 
 MIN_FITS, MAX_CLASSES = 10, 5
-"""Fits per pair of classes from which on a solver is faster, and most classes."""
+"""Minimum number of fits per pair of classes for a faster solver, and maximum number of classes."""
 
 LARGE = 1000
-"""Number of samples from which on even a single linear fit in feature space is faster."""
+"""Number of samples above which even a single linear fit in feature space is faster."""
 
 MAX_GRAM, MAX_OWN = 600, 300
-"""Maximum number of samples for which solvers on Gram matrices are faster; for two classes under
-shuffled labels, which take libsvm longer, also if each fit has a matrix of its own.
+"""Maximum number of samples for which solvers on Gram matrices are faster. For two classes and
+permuted labels, which take libsvm longer, the second number applies if each fit has its own
+matrix.
 
-Loop over solver with kernels of each fit, in processor time of one thread (scikit-learn 1.9), is
-under shuffled labels 2.6 at 200 x 10 and 2.0 at 300 x 10, and with the labels of the data 2.2 at
-200 x 10 and 1.0 at 500 x 10. In feature space it is 2.0 at 500 x 5, 6.1 at 2,000 x 50 and 9.3 at
-10,000 x 5 with 10 fits.
+The time of the loop divided by that of the solver with kernels of each fit, in processor time of
+one thread (scikit-learn 1.9), is 2.6 at 200 x 10 and 2.0 at 300 x 10 for permuted labels. For the
+labels of the data, it is 2.2 at 200 x 10 and 1.0 at 500 x 10. In feature space with 10 fits, it is
+2.0 at 500 x 5, 6.1 at 2,000 x 50 and 9.3 at 10,000 x 5.
 """
 
 KEPT_KERNELS = 2**20
@@ -277,11 +278,9 @@ def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
 class Boxes:
     """Boxes ``0 <= alpha_i <= C_i`` of fits.
 
-    ``C_i`` is C times class weight and sample weight.
-
-    The weights "balanced" depend on the training samples of a fit, as in an SVC. Repeated samples
-    are counted repeatedly, weighted samples once. In a logistic regression ``C_i`` is the weight of
-    a sample.
+    ``C_i`` is C times class weight and sample weight. The weights "balanced" depend on the
+    training samples of a fit, as in an SVC. Each copy of a repeated sample counts, and a weighted
+    sample counts once. In a logistic regression ``C_i`` is the weight of a sample.
     """
 
     def __init__(self, C: float, target: Target, of_class: np.ndarray | None) -> None:
@@ -292,7 +291,7 @@ class Boxes:
     def serves_logistic(self, block: PlanBlock) -> bool:
         """Whether LogisticRegression uses the same class weights.
 
-        scikit-learn versions compute balanced weights differently.
+        Versions of scikit-learn compute balanced weights differently.
         """
         return self._of_class is not None or block.train.dtype.kind in "iu"
 
@@ -301,7 +300,7 @@ class Boxes:
 
         The intercept is not unique if every sample is at a bound, for example at the upper bound
         when the upper bounds of both classes have the same sum. Libsvm then returns the middle,
-        unless rounding of class weights leaves a sample a little below its bound.
+        unless a sample is slightly below its bound because class weights are rounded.
         """
         if self._of_class is not None and np.all(self._of_class == 1.0):
             return np.ones(len(box), dtype=bool)
@@ -433,7 +432,7 @@ class LinearPairSolver:
 
 
 class KernelPairSolver:
-    """Solves SVMs with the kernel "rbf", on columns that each fit may scale, or "linear".
+    """Solves SVMs with the kernel "linear", or "rbf" on columns that each fit may scale.
 
     `gamma` is the parameter of the estimator, which is a number, "scale" or "auto".
     """

@@ -10,7 +10,7 @@ BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 
 
 def check_source(source: str | PathLike) -> None:
-    """Raise unless a source is a bundled data set or a file."""
+    """Raise an error unless a source is a bundled data set or a file."""
     if str(source) not in BUNDLED and not Path(source).is_file():
         names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
         name = Path(source).name

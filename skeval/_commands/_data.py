@@ -1,7 +1,7 @@
-"""Tables of the command line, with readers of files, and the role of each column.
+"""Tables of the command line: readers of files, and the role of each column.
 
 Files are read by pandas. Bundled data sets and NPZ files do not need it. Columns are arrays of
-numbers, or of texts, which are empty if a value is missing.
+numbers, or of texts, where an empty text is a missing value.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MAX_TEXTS = 20
 UNNAMED = re.compile(r"Unnamed: \d{1,9}")
 """Name that pandas gives to a column without one."""
 MAX_EXACT = 2**53
-"""Up to here different whole numbers are different floats."""
+"""Largest integer up to which different whole numbers are different floats."""
 WRITTEN_NUMBER = re.compile(
     r"(?:=?[\"'])?(?:[<>≤≥~]=?)?\s?(?P<before>[$€£¥₹]|(?:AUD|CAD|CHF|CNY|EUR|GBP|INR|JPY|USD))?\s?"
     r"[+\-\u2212]?\d{1,20}(?:[.,'’\s]\d{3}){0,6}(?:[.,]\d{1,20})?(?:[eE][+-]?\d{1,3})?"
@@ -54,12 +54,12 @@ WRITTEN_NUMBER = re.compile(
 )
 """A number with a limit, a currency, separators of thousands, an exponent, or a unit."""
 DOTTED_NUMBER = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})*|0")
-"""A whole number, with dots as separators of thousands where there are any."""
+"""A whole number, in which dots may separate thousands."""
 MAX_WRITTEN, MIN_NUMBERS, N_SHOWN = 60, 3, 3
 """Maximum length of such a text, the minimum number of distinct numbers in a column to be noticed,
 and number of values shown."""
 NO_BREAK = dict.fromkeys(map(ord, "\u00a0\u202f\u2009"))
-"""Spaces that do not break, which separate thousands in spreadsheets."""
+"""Non-breaking spaces, which separate thousands in spreadsheets."""
 NOT_PLAIN = re.compile(r"\([\d.,]+\)|\d[\u00a0\u202f\u2009]\d")
 NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None"]
 """Texts of missing values in CSV and Excel files."""
@@ -108,7 +108,7 @@ ROLES = ("drop", "text", "groups", "time", "id", "predictions", "prediction", "b
 
 
 def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
-    """Return the table that the options name. Raise if the role of a column is in doubt.
+    """Return the table that the options name. Raise an error if the role of a column is in doubt.
 
     If there are existing predictions, only they and the column of subgroups are features.
     """
@@ -182,8 +182,8 @@ def _read_roles(
 ) -> tuple[dict[str, np.ndarray], dict[str, list[str]], np.ndarray, list[str]]:
     """Return the columns, their names by role, the numbers of the rows, and notes.
 
-    The names of all options are checked at once. There are no empty rows, and no nameless columns
-    that are empty or, as the first one, count the rows.
+    The names of all options are checked at once. Empty rows are dropped, and so are nameless
+    columns that are empty or, if first, count the rows.
     """
     # the columns that options name
     source, notes = Path(options.data).name, list[str]()
@@ -245,7 +245,7 @@ def explain_errors(hints: Sequence[str]) -> Iterator[None]:
 
 
 def find_ending(name: str | Path) -> str:
-    """Return the ending of the name of a file, without that of a compression."""
+    """Return the ending of a file name, without the ending of a compression."""
     path = Path(name)
     path = path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
     return path.suffix.lower()
@@ -471,7 +471,7 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 
 def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], source: str) -> None:
-    """Raise if columns are missing, with their options and similar names."""
+    """Raise an error if columns are missing, with their options and similar names."""
     missing = []
     for name, option in named.items():
         if name not in columns:
@@ -530,9 +530,9 @@ def _note_values(
     excluded: set[str],
     notes: list[str],
 ) -> list[str]:
-    """Add notes on numbers that may mark missing values. Return one on a row of totals at the end.
+    """Add notes on numbers that may mark missing values. Return one on a final row of totals.
 
-    Such a row has the word, or the sum of all other rows.
+    Such a row contains the word, or the sum of all other rows.
     """
     sums, words = [], []
     n_rows = len(next(iter(columns.values())))
@@ -568,9 +568,9 @@ def _note_values(
 
 
 def _parse(text: str, decimal: str | None = None, thousands: str | None = None) -> float | None:
-    """Return the number in a text, None if there is none. "1_000" is not a number.
+    """Return the number in a text, or None if it is not a number, for example "1_000".
 
-    "(3.0)" is a negative number, and spaces that do not break separate thousands.
+    "(3.0)" is a negative number, and non-breaking spaces separate thousands.
     """
     text, decimal = text.translate(NO_BREAK).replace(thousands or "\0", ""), decimal or "."
     text = text.translate({ord("."): decimal, ord(decimal): "."})
@@ -603,7 +603,7 @@ def _read_numbers(name: str, column: np.ndarray, options: argparse.Namespace) ->
 def _check_numbers(
     name: str, column: np.ndarray, options: argparse.Namespace, notes: list[str]
 ) -> None:
-    """Raise if most strings of a column are nearly numbers, and add a note if some are."""
+    """Raise an error if most strings of a column are nearly numbers, and add a note if some are."""
     if column.dtype != object or name in options.text or read_times(column):
         return
     # texts that are not numbers
@@ -731,7 +731,7 @@ def _read_features(
     options: argparse.Namespace,
     notes: list[str],
 ) -> tuple[dict[str, np.ndarray], list[str]]:
-    """Return the features, and the names of other columns. The notes have the reasons."""
+    """Return the features, and the names of other columns. The notes contain the reasons."""
     features: dict[str, np.ndarray] = {}
     left_out = []
     # several in `evaluate`, one in `compare`
@@ -794,7 +794,7 @@ def _read_features(
 
 
 def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the varying parts of dates as numbers by name, nan for missing dates."""
+    """Return a dict of the varying parts of dates as numbers, nan for missing dates."""
     import pandas
 
     moments = pandas.to_datetime(seconds, unit="s")

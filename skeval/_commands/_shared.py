@@ -27,7 +27,7 @@ PAGE_ENDINGS = {".html", ".htm", ""}
 
 
 class Once(argparse.Action):
-    """Store the value of an option. A second one is an error, since it would replace the first."""
+    """Store the value of an option. A second value would replace it, so it is an error."""
 
     def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
         """Store the value."""
@@ -43,7 +43,7 @@ class Options:
         self.add = parser.add_argument
 
     def column(self, name: str, text: str, **options: Any) -> None:
-        """Add the name of a column, or with ``nargs="+"`` of several."""
+        """Add the name of a column, or names of several with ``nargs="+"``."""
         self.add(name, metavar="COLUMN", help=text, action=Once, **options)
 
     def several(self, name: str, metavar: str, text: str) -> None:
@@ -62,7 +62,7 @@ class Options:
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
-    """Add the arguments that all commands share, the data and the common options."""
+    """Add the arguments that all commands share: the data and the common options."""
     options, add = Options(parser), parser.add_argument
     kinds = "CSV, NPZ, Parquet, Feather or Excel file"
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
@@ -140,7 +140,7 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
 
 
 def parse_whole_number(least: int, text: str) -> int:
-    """Return a whole number in digits only. `int` also accepts "1_0"."""
+    """Return a whole number that has only digits. In contrast, `int` also accepts "1_0"."""
     if re.fullmatch("[+-]?[0-9]+", text) is None:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
     if int(text) < least:
@@ -149,7 +149,7 @@ def parse_whole_number(least: int, text: str) -> int:
 
 
 class Percentage(float):
-    """A fraction that was written in percent."""
+    """A fraction that was written as a percentage."""
 
 
 def read_number(text: str) -> float:
@@ -166,7 +166,7 @@ def _parse_workers(text: str) -> int:
 
 
 def check_outputs(options: argparse.Namespace) -> None:
-    """Raise before the work if a result could not be written afterwards."""
+    """Raise an error before the work if a result could not be written afterwards."""
     if options.memory is not None and Path(options.memory).is_file():
         raise ValueError(f"--memory must name a folder, got the file {options.memory!r}.")
     # each file must be writable, and distinct from the others
@@ -263,11 +263,11 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
 
 MAX_WIDTH = 100
 MAX_ROWS = 4
-"""Rows of the table of a summary."""
+"""Maximum number of rows in the table of a summary."""
 
 
 def summarize(report: Any, *, scored: bool) -> list[str]:
-    """Return a summary of a report, with verdict, advice of warnings, a few metrics, subgroups.
+    """Return a summary of a report: verdict, advice of warnings, a few metrics, subgroups.
 
     If scores were requested (`scored`), all metrics are printed.
     """
@@ -310,7 +310,7 @@ def _fit_lines(table: Any) -> list[str]:
 
 
 def _find_width() -> int:
-    """Return the width of the terminal, at most `MAX_WIDTH`, which is that of files and pipes."""
+    """Return the width of the terminal, at most `MAX_WIDTH`, the width of files and pipes."""
     if sys.stdout is None or not sys.stdout.isatty():
         return MAX_WIDTH
     return max(40, min(MAX_WIDTH, get_terminal_size((MAX_WIDTH, 24)).columns))
@@ -364,7 +364,7 @@ MAX_LISTED, MAX_CLASSES = 4, 6
 
 
 def make_preparation(table: Rows, *, scale: bool) -> list[Any]:
-    """Return the transformers of a table, medians for missing values, one-hot encoding of texts.
+    """Return the transformers of a table: medians for missing values, one-hot encoding of texts.
 
     They are steps of the evaluated pipeline, so that they are fitted within each fold.
     """

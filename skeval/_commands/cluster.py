@@ -1,4 +1,4 @@
-"""``skeval cluster``, indices and stability over a range of numbers of clusters."""
+"""``skeval cluster``: indices and stability over a range of numbers of clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``skeval compare``, whether new predictions are worse than old ones, as a gate for automation."""
+"""``skeval compare``: whether new predictions are worse than old ones, as a gate in automation."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _run_compare(options: argparse.Namespace) -> int:
 def _report_both(
     y: np.ndarray, predictions: Any, metric: Any, comparison: Any, options: argparse.Namespace
 ) -> Any:
-    """Return the report of both systems, with the comparison of the gate as its own."""
+    """Return the report of both models, with the comparison of the gate as its own."""
     from skeval.metrics import get_scorer_names
     from skeval.report import evaluate_predictions
 

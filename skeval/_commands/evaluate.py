@@ -1,6 +1,6 @@
-"""``skeval evaluate``, the error of a classifier or regressor, or of predictions.
+"""``skeval evaluate``: the error of a classifier or regressor, or of predictions.
 
-Options, and named and imported estimators.
+The module contains the options, and named and imported estimators.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "knn": ("neighbors:KNeighborsClassifier", "neighbors:KNeighborsRegressor", {}),
     "forest": ("ensemble:RandomForestClassifier", "ensemble:RandomForestRegressor", {}),
 }
-"""Classifier and regressor of scikit-learn, "" if there is none, and parameters, by name."""
+"""Classifier and regressor of scikit-learn ("" if there is none) and parameters of each name."""
 CLASSIFIERS = [name for name, (classifier, _, _) in MODELS.items() if classifier]
 REGRESSORS = [name for name, (_, regressor, _) in MODELS.items() if regressor]
 INCLUDED = (
     "holdout", "permutation", "selection", "importance", "leave_one_out", "bootstrap",
     "perturbation",
 )  # fmt: skip
-"""Names in `include` of `evaluate`, repeated here (and tested), since importing it is slow."""
+"""Names in `include` of `evaluate`, repeated here (and tested) because its import is slow."""
 
 
 def add_evaluate(commands: Any) -> None:
@@ -282,7 +282,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
 
 
 def _name_classes(table: Rows) -> dict[str, Any]:
-    """Return the classes by their text."""
+    """Return a dict from texts to classes."""
     return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
 
 
@@ -398,7 +398,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
 def parse_path(path: str) -> Any:
     """Return the estimator at ``module:object``, an estimator or a function that creates one.
 
-    The module may be in the current folder. It is imported. Nothing is unpickled.
+    The module may be in the current folder. It is imported, and no object is unpickled.
     """
     # the object, from an installed module or the current folder
     module_name, _, name = path.partition(":")

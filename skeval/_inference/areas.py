@@ -1,19 +1,20 @@
 """Variances and intervals of areas under ROC curves, and confidence bands of the curves.
 
-Every area, and the influence of each sample on it, comes from `find_area`. Covariances are sums of
-products of influence values, as proposed by DeLong. The area from cross-validation counts the pairs
-of samples that were scored by the same model. Weighted or grouped samples enter with their
+`find_area` computes every area, and the influence of each sample on it. Covariances are sums of
+products of influence values, as proposed by DeLong. The area from cross-validation counts the
+pairs of samples that were scored by the same model. Weighted or grouped samples enter with their
 effective sample size.
 
-The band of a curve. At a threshold with true rates (x, y), the observed rates (x', y') of two
+*Band of a curve.* At a threshold with true rates (x, y), the observed rates (x', y') of two
 classes of n and m samples deviate from the true ones by about
 
     a = (x' - x) / sqrt(x (1 - x) / n),   b = (y' - y) / sqrt(y (1 - y) / m),
 
-which are independent and standard normal. The band at x consists of all y that some pair with
-``a^2 + b^2 <= z^2`` reaches. With z the normal quantile it covers the curve at one x, because only
-the deviation perpendicular to the curve matters. To cover the curve at all x, z is the quantile of
-the largest distance between a true curve and the observed one (`curve_distances`).
+These deviations are independent and standard normal. The band at x consists of all y that some
+pair with ``a^2 + b^2 <= z^2`` reaches. If z is the normal quantile, it covers the curve at one x,
+because only the deviation perpendicular to the curve matters. If z is the quantile of the largest
+distance between a true curve and the observed one (`curve_distances`), it covers the curve at all
+x.
 """
 
 from __future__ import annotations
@@ -38,11 +39,11 @@ class Area(NamedTuple):
     Attributes
     ----------
     value : float
-        nan if no test set contains both classes.
+        Fraction of correctly ordered pairs, or nan if no test set contains both classes.
     influence : ndarray of shape (n_samples,)
-        It sums to 0 in each class.
+        Influence of each sample. The sum over each class is 0.
     of_fits : ndarray of shape (2, n_fits)
-        Twice the weight of the correctly ordered pairs, and of all pairs, of each model, or empty.
+        Twice the weight of the correctly ordered pairs, and of all pairs, for each model.
     """
 
     value: float
@@ -59,9 +60,9 @@ def find_area(
     fold: NDArray[np.intp] | None = None,
     ranked: Ranked | None = None,
 ) -> Area:
-    r"""Return the fraction of correctly ordered pairs of a positive and a negative.
+    r"""Return the fraction of (positive, negative) pairs that are correctly ordered.
 
-    With :math:`s_{ij}` equal to 1, 1/2 (tie) or 0,
+    Let :math:`s_{ij}` be 1 for a correctly ordered pair, 1/2 for a tie, and 0 otherwise. Then
 
     .. math:: A = \sum_{ij} w_i w_j s_{ij} / \sum_{ij} w_i w_j .
 
@@ -75,9 +76,10 @@ def find_area(
     positive, score : ndarray of shape (n_predictions,)
     weight : ndarray of shape (n_samples,)
     row, fold : ndarray of shape (n_predictions,), default=None
-        Index of the sample, and the fit that scored it. None means one score of each sample.
+        Index of the sample of each prediction, and of the fit that scored it. None means one score
+        for each sample.
     ranked : Ranked, default=None
-        The sorted scores, if they have been sorted already.
+        The sorted scores, if they are already sorted.
     """
     wins, pairs, of_fits = np.zeros(len(weight)), np.zeros(len(weight)), []
     row = np.arange(len(weight)) if row is None else row
@@ -108,12 +110,12 @@ def find_area(
 def partial_area(
     positive: NDArray[np.bool_], score: Floats, weight: Floats, max_fpr: float
 ) -> Area:
-    r"""Return the area up to a false positive rate f, standardized as by McClish (1989).
+    r"""Return the area up to a false-positive rate f, standardized as by McClish (1989).
 
     The area A is the mean over pairs of :math:`c_j s_{ij}`, where :math:`c_j` is the part of a
-    negative among the fraction f of the negatives with the highest scores. Its standardized value
-    is :math:`\{1 + (A - f^2/2) / (f - f^2/2)\} / 2`. The influence of a negative is that of its
-    pairs minus :math:`(c_j - f)` times the true positive rate at f, because the threshold is a
+    negative that lies in the fraction f of the negatives with the highest scores. Its standardized
+    value is :math:`\{1 + (A - f^2/2) / (f - f^2/2)\} / 2`. The influence of a negative is that of
+    its pairs minus :math:`(c_j - f)` times the true-positive rate at f, because the threshold is a
     quantile of the negatives (He and Escobar 2008, https://doi.org/10.1002/sim.3355).
     """
     # shares of the classes at each distinct score, and above it
@@ -156,7 +158,7 @@ def split_fits(fold: NDArray[np.intp] | None) -> Iterable[Any]:
 def unbiased(influence: Floats, positive: NDArray[np.bool_], weight: Floats) -> Floats:
     """Return influence values of independent samples whose squares sum to an unbiased variance.
 
-    Those of a class of n samples are multiplied by the square root of n / (n - 1).
+    For a class of n samples, the values are multiplied by the square root of n / (n - 1).
     """
     corrected = influence.copy()
     for own in (positive, ~positive):
@@ -235,10 +237,10 @@ class Ranked(NamedTuple):
         return float(of_positives / up.sum()), float(of_negatives / down.sum())
 
     def cumulate(self) -> tuple[Floats, Floats, Floats]:
-        """Return the weights of true and false positives at each cut, and the thresholds.
+        """Return the weights of true and false positives at each threshold, and the thresholds.
 
-        The first cut, with threshold inf, predicts no sample as positive. Each further cut adds
-        the samples with the next lower score.
+        The first threshold, inf, predicts no sample as positive. Each further threshold adds the
+        samples with the next lower score.
         """
         sides = self.positives, self.negatives
         tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
@@ -300,7 +302,7 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
 class WeightedAreas:
     """Areas of some scores for any weights of the samples, such as their counts in a resample.
 
-    Each score is sorted once. An area of weights then costs a few sums.
+    Each score is sorted once. The area for given weights then takes only a few sums.
     """
 
     def __init__(self, positive: NDArray[np.bool_], scores: Sequence[Floats]) -> None:
@@ -309,7 +311,7 @@ class WeightedAreas:
         self.ranked = [rank_scores(positive, score, unit) for score in scores]
 
     def __call__(self, weight: Floats) -> Floats:
-        """Return the area of each score, nan if a class has no weight."""
+        """Return the area of each score, or nan if a class has no weight."""
         up, down = weight * self.positive, weight * ~self.positive
         pairs, sums = up.sum() * down.sum(), []
         for ranked in self.ranked:
@@ -326,10 +328,10 @@ def precision_influence(
 ) -> tuple[float, Floats]:
     r"""Return the average precision and the influence of each sample on it, shape (n_samples,).
 
-    With :math:`a_k` the weight of the positives at the k-th highest score, :math:`B_k` the weight
-    of all samples down to it, :math:`p_k` the precision there and P the weight of all positives,
-    the value is :math:`A = \sum_k a_k p_k / P`. Its derivative with respect to the weight of a
-    sample i, at score k(i), is
+    Let :math:`a_k` be the weight of the positives at the k-th highest score, :math:`B_k` the
+    weight of all samples down to it, :math:`p_k` the precision there, and P the weight of all
+    positives. The value is :math:`A = \sum_k a_k p_k / P`. Its derivative with respect to the
+    weight of a sample i, at score k(i), is
 
     .. math:: \{y_i (p_{k(i)} - A) + \sum_{k \ge k(i)} a_k (y_i - p_k) / B_k\} / P .
     """
@@ -346,7 +348,7 @@ def precision_influence(
 
 
 def mean_precision(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> float:
-    """Return the average precision, as in `precision_influence`, sorting the positives only."""
+    """Return the average precision, as in `precision_influence`, sorting only the positives."""
     distinct, place = np.unique(score[positive], return_inverse=True)
     own = np.bincount(place, weight[positive])
     # weight of all samples between consecutive scores of positives
@@ -360,9 +362,10 @@ def align_scores(
 ) -> Floats:
     r"""Return out-of-fold scores without the shift of each model.
 
-    Scores of different models have no common scale. The shifts :math:`b_f` are those of least
-    squares, :math:`s_i = d c_i + b_f + e_i`, where :math:`c_i` is 1 for a positive. Only pairs of a
-    positive and a negative in one test set determine d. Without any, the result is nan.
+    Scores of different models have no common scale. The shifts :math:`b_f` are the least-squares
+    estimates in :math:`s_i = d c_i + b_f + e_i`, where :math:`c_i` is 1 for a positive. Only pairs
+    of a positive and a negative in one test set determine d. Without such pairs, the result is
+    nan.
     """
 
     own, sizes = positive.astype(float), np.bincount(fold, weight).clip(1e-300)
@@ -379,7 +382,7 @@ def align_scores(
 
 
 class Term(NamedTuple):
-    """Ranking of some samples by one score, a part of a mean of rankings.
+    """Ranking of some samples by one score, which is a part of a mean of rankings.
 
     Attributes
     ----------
@@ -400,7 +403,7 @@ class Ranking(NamedTuple):
     ----------
     value, error : float
     sizes : tuple of two floats
-        Numbers of positives and negatives of a single term with the same standard error.
+        Numbers of positives and negatives of a single ranking with the same standard error.
     degrees_of_freedom : float
     influence : ndarray of shape (n_samples,)
         Its squares sum to the variance if samples are independent.
@@ -426,14 +429,15 @@ def rank_terms(
 ) -> Ranking:
     """Return the mean area or average precision of several rankings of the same samples.
 
-    The variance of the mean comes from the influence of samples or groups. The variance of each
-    term is at least the one used for the interval of this term alone. With groups, the design
-    effect divides the numbers of samples. The degrees of freedom are Satterthwaite's for a sum of
-    variances, each estimated from the samples of the smaller class of its term. `shares` are the
-    weights of the terms, which sum to 1, and `drift` returns the influence of the samples on the
-    mean by their influence on these weights, from the values of the terms. `areas` are the values
-    of the terms, if they are not computed from one score of each sample. Terms `in_pairs` compare
-    two classes each. Their degrees of freedom are those of the smallest class.
+    The variance of the mean is computed from the influence of samples or groups. The variance of
+    each term is at least the one used for the interval of this term alone. With groups, the
+    numbers of samples are divided by the design effect. The degrees of freedom are Satterthwaite's
+    for a sum of variances, each estimated from the samples of the smaller class of its term.
+
+    `shares` contains the weights of the terms, which sum to 1. `drift` returns the influence of
+    the samples on the mean through these weights, from the values of the terms. `areas` contains
+    the values of the terms if they are not computed from one score of each sample. If `in_pairs`,
+    each term compares two classes, and the degrees of freedom are those of the smallest class.
     """
     # totals over the terms
     n, k, weight, smallest = len(weight), len(terms), weight / weight.max(), np.inf
@@ -492,7 +496,7 @@ def rank_terms(
 
 
 _DIRECTIONS = 13
-"""Number of directions per quadrant that the limits are searched over."""
+"""Number of directions per quadrant over which the limits are searched."""
 _PLACES = 24
 """Number of rates of each class at which the distance of two curves is evaluated."""
 _BLOCK = 8
@@ -500,7 +504,7 @@ _BLOCK = 8
 
 
 class Steps(NamedTuple):
-    """Rates of two classes at every cutoff, from none to all, and effective sample sizes.
+    """Rates of two classes at every threshold, from none to all, and effective sample sizes.
 
     `x` and `y` have shape (n_cuts,), from 0 to 1. With weights or groups, the effective sizes need
     not be integers.
@@ -520,15 +524,15 @@ class Steps(NamedTuple):
         return np.interp(x + intervals.ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def swap(self) -> Steps:
-        """Return the same cutoffs with the two classes exchanged."""
+        """Return the same thresholds with the two classes swapped."""
         return Steps(self.y, self.x, self.n_y, self.n_x)
 
 
 def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exact: bool) -> Floats:
     """Return the limits of y at each x, shape (2, n_directions, n_x).
 
-    `across` is the deviation of the threshold and `along` the deviation of the rate at it, in
-    standard deviations. Both have shape (n_directions,).
+    `across` is the deviation of the threshold, and `along` the deviation of the rate at this
+    threshold. Both are in standard deviations and have shape (n_directions,).
     """
     # move the threshold, then the rate at it
     off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)
@@ -548,9 +552,9 @@ def curve_limits(steps: Steps, x: Floats, z: float, exact: bool) -> tuple[Floats
 def curve_distances(steps: Steps, rngs: Iterable[Generator]) -> Floats:
     """Return the largest distance between the true curve and a drawn curve, for each generator.
 
-    As the true curve, use the observed one with half a sample added on either side of every cutoff,
-    so that it does not start and end in the corners. The distance of a point is its distance to the
-    nearest point of the drawn curve, in standard deviations.
+    The true curve is the observed one with half a sample added on either side of every threshold,
+    so that it does not start and end in the corners. The distance of a point is its distance to
+    the nearest point of the drawn curve, in standard deviations.
     """
     # true curve, and its points away from the corners
     true = _smooth_curve(steps)
@@ -611,7 +615,7 @@ _CUTS = 50
 def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     """Return the number of independent samples with equally precise rates for a class.
 
-    With groups it is the mean of ``p (1 - p)`` over the cutoffs, divided by the mean variance
+    With groups, it is the mean of ``p (1 - p)`` over the thresholds, divided by the mean variance
     between groups. It is at most the effective size without groups, and at least 1.
     """
     largest = intervals.size_from_weights(weight)

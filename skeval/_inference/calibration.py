@@ -3,9 +3,9 @@
 The regression is a logistic regression of the events on their log-odds.
 
 The bins estimate the mean distance between observed fraction and probability. The fraction in a
-bin of `n` samples deviates from its probability by chance, so the mean of the absolute distances
-is biased upward, by an amount that depends on the true distances. Estimate and interval therefore
-come from inverting tests. They are the true distances under which the observed mean is likely.
+bin of `n` samples deviates from its probability by chance. Therefore, the mean of the absolute
+distances is biased upward, by an amount that depends on the true distances. Estimate and interval
+are inversions of tests, that is, the true distances for which the observed mean is likely.
 
 The number of independent events that happen, or its weighted fraction, is Poisson-binomial.
 """
@@ -82,7 +82,7 @@ def _observed_gap(bins: Bins) -> float:
 def shrink_distances(bins: Bins) -> Floats:
     """Return the signed distance of each bin whose expected observed distance is the observed one.
 
-    It is 0 if chance alone makes a larger distance.
+    The distance is 0 if chance alone explains a larger distance.
     """
     # bisect the distance of each bin on its side
     side = np.sign(bins.observed - bins.predicted)
@@ -99,7 +99,8 @@ def shrink_distances(bins: Bins) -> Floats:
 def _smallest(bins: Bins, distances: Floats, z: float) -> float:
     """Return the smallest mean distance that the observed one exceeds by at most `z`.
 
-    `z` is in standard deviations. The distances of the bins keep the ratios of the shrunken ones.
+    `z` is in standard deviations. The distances of the bins keep the ratios of the shrunken
+    distances.
     """
     observed = _observed_gap(bins)
 
@@ -119,7 +120,7 @@ def _largest(bins: Bins, z: float) -> float:
     """Return the largest mean distance that exceeds the observed one by at most `z`.
 
     `z` is in standard deviations. All bins deviate by the same number of their standard errors,
-    toward 1/2. Among all ways to deviate, this one has the smallest expected observed distance.
+    toward 1/2. This deviation gives the smallest expected observed distance.
     """
     # deviate toward 1/2
     p, n = bins.predicted, bins.size
@@ -149,7 +150,7 @@ def _largest(bins: Bins, z: float) -> float:
 def corrected_gap(bins: Bins, distances: Floats) -> float:
     """Return the mean distance whose expected observed value is the observed one, or 0.
 
-    `distances` are the result of `shrink_distances`.
+    `distances` is the result of `shrink_distances`.
     """
     return _smallest(bins, distances, 0.0)
 
@@ -163,8 +164,8 @@ def gap_limits(bins: Bins, distances: Floats, confidence_level: float) -> Limits
 def count_probabilities(p: Floats) -> Floats:
     """Return the probabilities that 0, 1, ..., n of independent events happen, shape (n + 1,).
 
-    This is the Poisson-binomial distribution, computed by convolving the distributions of two
-    halves recursively, down to single events.
+    This is the Poisson-binomial distribution. It is computed by recursively convolving the
+    distributions of two halves.
     """
     halves = np.column_stack([1 - p, p])
     while len(halves) > 1:
@@ -179,10 +180,10 @@ def count_probabilities(p: Floats) -> Floats:
 def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: float = 1.0) -> Limits:
     """Return quantiles of the fraction of events that happen, given their probabilities.
 
-    With equal weights they are exact, with at least the nominal coverage. With other weights they
-    are quantiles of the beta distribution with the same mean and variance, or 0 or 1 if the
-    probability that none or all of the events happen exceeds a tail, since the distribution has an
-    atom there. `larger` is the variance inflation due to dependence between events.
+    With equal weights, the quantiles are exact, with at least the nominal coverage. With other
+    weights, they are quantiles of the beta distribution with the same mean and variance. A limit
+    is 0 or 1 if the probability that no event or every event happens exceeds a tail. `larger` is
+    the variance inflation due to dependence between events.
     """
     # exact quantiles for equal weights
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
@@ -275,8 +276,8 @@ def maximize(
 ) -> tuple[Floats, Passed] | None:
     """Return the maximum-likelihood coefficients by Newton's method, or None if they do not exist.
 
-    Only the coefficients `free` change. The error after the last full step is of the order of its
-    square.
+    Only the coefficients `free` change. The error after the last full step is about the square of
+    this step.
     """
     beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
     now, size = pass_over(masses, design, beta), float(masses.events.sum() + masses.others.sum())

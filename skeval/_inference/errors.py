@@ -1,8 +1,8 @@
 """Error estimates from the losses of tested samples, and their standard errors.
 
-In order, these are means of losses and effective sample sizes, influence values of the bootstrap
+The module contains means of losses and effective sample sizes, influence values of the bootstrap
 estimates, the combination of resubstitution and out-of-bag error to .632 and .632+, and the
-published intervals, each as a function from losses to an estimate and its standard error.
+published intervals. Each interval is a function from losses to an estimate and its standard error.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class TestLosses(NamedTuple):
     ----------
     losses : ndarray of shape (n,)
     weight : ndarray of shape (n,) or None
-        None if all samples have equal weights.
+        Sample weights, or None if they are equal.
     unit : int ndarray of shape (n,) or (n, n_kinds), or None
         Group of each sample, or None if samples are independent.
     """
@@ -41,7 +41,7 @@ class TestLosses(NamedTuple):
 
     @property
     def effective_size(self) -> float:
-        """Effective sample size: that of the weights."""
+        """Effective sample size of the weights."""
         weight, n = self.weight, float(len(self.losses))
         return n if weight is None else intervals.size_from_weights(weight)
 
@@ -88,8 +88,9 @@ def size_of_mean(
 ) -> float | None:
     """Return the number of independent samples whose mean loss has this standard error.
 
-    `variance` is the variance of a single loss. If no loss varies, the result is the number of
-    units over `inflation`. It is None if the variance or the standard error is unknown.
+    `variance` is the variance of a single loss. If the losses do not vary, the result is the
+    number of units divided by `inflation`. It is None if the variance or the standard error is
+    unknown.
     """
     if not (np.isfinite(variance) and np.isfinite(standard_error)):
         return None
@@ -129,9 +130,9 @@ def mean_loss_estimate(
 ) -> Estimate:
     """Return a mean loss with intervals appropriate for the loss.
 
-    `forms` are further intervals, and `first` is the form of the default. If `no_interval` gives a
-    reason, all limits are nan. `fields` are further fields of the estimate or of its `extra`, an
-    instance of the class `extra`.
+    `forms` contains further intervals, and `first` is the default form. If `no_interval` is a
+    reason, all limits are nan. `fields` contains further fields of the estimate or of its `extra`,
+    an instance of the class `extra`.
     """
     # intervals, the requested form first
     limits = intervals.mean_loss_limits(
@@ -220,13 +221,13 @@ def out_of_bag_influence(
 ) -> Influence:
     r"""Return the infinitesimal jackknife of the out-of-bag error.
 
-    Efron and Tibshirani (1997, eq. 36-40) give, with :math:`q^b = \frac1n \sum_j I_j^b Q_j^b`,
+    With :math:`q^b = \frac1n \sum_j I_j^b Q_j^b`, Efron and Tibshirani (1997, eq. 36-40) define
 
     .. math:: D_i = (2 + \tfrac{1}{n-1}) (E_i - BI)/n
               + (1-1/n)^{-n} \tfrac1B \sum_b (N_i^b - \bar N_i) q^b .
 
-    Here :math:`Q_j^b` is first centered at :math:`E_j`. Over all possible resamples this turns the
-    first factor into 1 and changes nothing else. Over a finite number it removes the noise that
+    Here, :math:`Q_j^b` is first centered at :math:`E_j`. For all possible resamples, this replaces
+    the first factor by 1 and changes nothing else. For a finite number, it removes the noise that
     the out-of-bag sets add to the covariance.
 
     Parameters
@@ -285,10 +286,10 @@ def no_information(
 ) -> tuple[float, np.ndarray]:
     """Return the no-information error, and pseudo-values with the same mean and influence.
 
-    The error is the mean loss over all pairs of a label and a prediction. As a V-statistic, its
-    influence for sample `i` equals the influence on the mean of ``row_i + column_i - error``.
-    Without a `loss_fn` the loss is 0-1, which only needs the frequencies of labels and predictions.
-    `weights`, with mean 1, apply to labels and predictions.
+    The error is the mean loss over all pairs of a label and a prediction. It is a V-statistic, so
+    its influence for sample `i` equals the influence on the mean of ``row_i + column_i - error``.
+    Without `loss_fn`, the loss is 0-1, for which the frequencies of labels and predictions
+    suffice. `weights`, with mean 1, apply to labels and predictions.
     """
     # mean loss of each label over all predictions, and of each prediction
     counted = np.ones(len(truth)) if weights is None else weights
@@ -335,8 +336,8 @@ def standard_error(
 ) -> float:
     """Return the delta-method standard error of a function of (AE, BI, gamma).
 
-    The noise from the finite number of resamples is subtracted (Wager, Hastie and Efron 2014). The
-    result is at least the part due to the averaged samples.
+    The noise due to the finite number of resamples is subtracted (Wager, Hastie and Efron 2014).
+    The result is at least the part due to the averaged samples.
     """
     # influence through the averaged samples, and through the training sets
     sampled = gradient @ np.stack([apparent, oob.sampling, no_information])
@@ -397,8 +398,8 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
 
 
 INFLATION = 1.55
-"""Mean squared deviation of repeated cross-validation from the risk, over its naive variance, in
-the limit of many repeats."""
+"""Mean squared deviation of repeated cross-validation from the risk, divided by its naive variance,
+in the limit of many repeats."""
 SINGLE_INFLATION = 2.0
 """The same ratio for a single cross-validation."""
 MIN_INFLATION = 1.15
@@ -418,15 +419,15 @@ def split_share(
 ) -> float:
     r"""Return the variance that random splits add to a mean over repeats of cross-validation.
 
-    It is relative to the variance of a single cross-validation with independent units. With
-    :math:`u_{rg}` the influence of unit `g` on the mean loss of repeat `r`, that is the sum of
-    :math:`w_i (L_{ri} - \bar L)` over its samples, the fraction is :math:`B / (R V)` with
+    It is relative to the variance of a single cross-validation with independent units. Let
+    :math:`u_{rg}` be the influence of unit `g` on the mean loss of repeat `r`, that is, the sum of
+    :math:`w_i (L_{ri} - \bar L)` over its samples. The fraction is :math:`B / (R V)` with
 
     .. math:: V = \frac1R \sum_r \sum_g u_{rg}^2, \qquad
               B = \sum_g \frac{1}{R - 1} \sum_r (u_{rg} - \bar u_g)^2 .
 
-    The losses have one entry per sample and repeat, and `unit` has one per sample. The share is nan
-    for a single repeat, and 0 if no loss varies.
+    `losses` has one entry per sample and repeat, and `unit` has one per sample. The fraction is
+    nan for a single repeat, and 0 if the losses do not vary.
     """
     n_repeats, n_units = int(repeat.max()) + 1, int(unit.max()) + 1
     if n_repeats == 1:
@@ -441,7 +442,8 @@ def split_share(
 
 
 MAX_SPLIT_SHARE = 1.05**2 - 1
-"""Variance that random splits may add to that of infinitely many repeats, 5 % of the error."""
+"""Variance that random splits may add to infinitely many repeats, 5 % of the standard error.
+"""
 
 
 def needs_repeat(share: float, n_repeats: int) -> bool:
@@ -458,9 +460,9 @@ def inflation_of(shared: Shared, share: float, *, zero_one: bool) -> float:
     r"""Return the inflation for losses of `n` samples. See `shared_variance`, `split_share`.
 
     It is the larger of :math:`1.15 + s` and :math:`1 + \delta - 0.8 \sigma`, with :math:`s` the
-    share of random splits and :math:`\sigma` the noise of :math:`\delta`. This is a soft
-    threshold. An estimate that is used only where it is large is too large in the mean. For 0-1
-    loss :math:`8 / n` is added to the first; other losses have Student's t quantile for few
+    fraction due to random splits and :math:`\sigma` the noise of :math:`\delta`. This is a soft
+    threshold, because an estimate that is used only if it is large is too large on average. For
+    0-1 loss, :math:`8 / n` is added to the first. Other losses use Student's t quantile for few
     samples. If :math:`\delta` is unknown, as without repeats, the inflation is fixed.
     """
     if np.isnan(shared.value):
@@ -471,18 +473,18 @@ def inflation_of(shared: Shared, share: float, *, zero_one: bool) -> float:
 
 
 def degrees_of_mean(tested: TestLosses, n: int, inflation: float, *, bounded: bool) -> float:
-    r"""Return Student's degrees of freedom of the mean of non-negative losses of `n` samples.
+    r"""Return Student's degrees of freedom of the mean of nonnegative losses of `n` samples.
 
     With :math:`f` the inflation and :math:`\kappa` the kurtosis of the losses, they are at least 1
     and otherwise
 
     .. math:: \min(n / f - 1, \; 2 n / (\kappa - 1)) .
 
-    The second is Satterthwaite's for the variance of the losses. If a few large losses dominate
-    the variance, it is poorly estimated. It is not divided by :math:`f`, because :math:`f`
-    multiplies this variance without making it less precise. Bounded losses are an exception, since
-    intervals of the log loss of few samples had lower coverage without the division. With weights,
-    `n` is the effective sample size and the kurtosis is weighted.
+    The second term is Satterthwaite's for the variance of the losses. It is small if a few large
+    losses dominate the variance, which is then poorly estimated. It is not divided by :math:`f`,
+    because :math:`f` multiplies this variance without making it less precise. Bounded losses are
+    an exception, because without the division the coverage for the log loss of few samples was
+    lower. With weights, `n` is the effective sample size and the kurtosis is weighted.
     """
     # degrees of freedom of independent losses
     losses, weight = tested.losses, tested.weight
@@ -507,16 +509,17 @@ def difference_limits(
 ) -> tuple[float, float]:
     r"""Return the limits of a squared error minus that of the mean, on the same samples.
 
-    With :math:`f` the prediction, :math:`m` the mean and :math:`D` the difference, the losses
-    differ by :math:`(f - m) (f + m - 2 y)`. Their variance is proportional to the `spread`
-    :math:`S = E (f - m)^2`. It is :math:`2 E (f - m) (f - y) - D`, and the first term is the noise
-    of the model, so a difference of :math:`D_0` implies the spread :math:`S + D - D_0`. As for a
-    proportion, the limits use the variance under the hypothesis (Wilson 1927):
+    Let :math:`f` be the prediction, :math:`m` the mean and :math:`D` the difference. The losses
+    differ by :math:`(f - m) (f + m - 2 y)`, and the variance of this is proportional to the
+    `spread` :math:`S = E (f - m)^2`. The spread equals :math:`2 E (f - m) (f - y) - D`, and its
+    first term is the noise of the model. Therefore, a difference of :math:`D_0` implies the spread
+    :math:`S + D - D_0`. As for a proportion, the limits use the variance under the hypothesis
+    (Wilson 1927):
 
     .. math:: (D - D_0)^2 = t^2 se^2 (S + D - D_0) / S .
 
-    A difference of 0 leaves at least the `noise`, which replaces a smaller :math:`S + D`.
-    For an infinite spread the interval is Student's. So it is where :math:`S + D < 0`, because a
+    A difference of 0 leaves at least the `noise`, which replaces a smaller :math:`S + D`. The
+    interval is Student's t for an infinite spread, and where :math:`S + D < 0`, because a
     difference of 0 would then have a negative variance and be rejected in every sample.
     """
     reach = intervals.normal_quantile(confidence_level, degrees_of_freedom) * standard_error
@@ -539,14 +542,15 @@ def explained_limits(
     r"""Return the limits of the ratio ``1 - R2`` of a trained model, from out-of-fold predictions.
 
     Let :math:`S` be the `spread` of the predictions and :math:`V` the part that is `noise`, both
-    divided by the variance of the target, and :math:`B = S - V` the signal. For a linear model the
-    samples give a log ratio the variance :math:`c (B + V)`. Its deviation from the ratio of the
-    model trained on all samples has the variance :math:`c (B + 2 V)`, because a training set that
-    makes the model look better than it is also makes it worse. So the variance is multiplied by
-    :math:`1 + V / S`, but at least by the `inflation`. A ratio :math:`\rho_0` leaves a signal of at
-    least :math:`1 - \rho_0`. As for a proportion (Wilson 1927), the lower limit uses the variance
-    under this hypothesis, :math:`c (2 V + \max(0, 1 - \rho_0))`, because predictions that look bad
-    by chance have a small spread.
+    divided by the variance of the target. The signal is :math:`B = S - V`. For a linear model, the
+    variance of a log ratio due to the samples is :math:`c (B + V)`. The deviation of this ratio
+    from the ratio of the model trained on all samples has the variance :math:`c (B + 2 V)`,
+    because a training set that makes the model look better than it is also makes it worse.
+    Therefore, the variance is multiplied by :math:`1 + V / S`, but at least by the `inflation`.
+
+    A ratio :math:`\rho_0` leaves a signal of at least :math:`1 - \rho_0`. As for a proportion
+    (Wilson 1927), the lower limit uses the variance under this hypothesis, :math:`c (2 V + \max(0,
+    1 - \rho_0))`, because predictions that look bad by chance have a small spread.
     """
     if not ratio > 0 or not standard_error > 0 or not spread > 0:
         return ratio, ratio
@@ -576,7 +580,7 @@ def is_too_wide(
 ) -> bool:
     """Return whether the 95 % interval of a mean loss is too wide to be useful.
 
-    The interval is Student's, of the logarithm if `log`, before it is clipped to any bounds.
+    The interval is Student's t, of the logarithm if `log`, before it is clipped to any bounds.
     """
     if not error > 0:
         return False
@@ -599,8 +603,8 @@ def count_half_samples(tested: TestLosses, n: int) -> int:
 def describe_tail(tested: TestLosses, n: int) -> str:
     r"""Return a caution if squared errors have a heavier tail than those of normal errors.
 
-    Half of the sum of squared normal errors comes from 12 % of them. In 1 % of samples it comes
-    from fewer than :math:`n (0.12 - 0.3 / \sqrt n)`.
+    For normal errors, 12 % of the squared errors make up half of their sum. In 1 % of samples,
+    fewer than :math:`n (0.12 - 0.3 / \sqrt n)` make up half.
     """
     half = count_half_samples(tested, n)
     if not 0 < half <= n * (0.12 - 0.3 / math.sqrt(n)):
@@ -617,7 +621,7 @@ def explain_no_interval(
 ) -> tuple[NoInterval, str]:
     """Return the reason why the mean loss of `n` samples has no useful interval, and a message.
 
-    `tested` are the losses of all repeats.
+    `tested` contains the losses of all repeats.
     """
     if tested.unit is not None:
         return "few_groups", (
@@ -644,7 +648,8 @@ class Shared(NamedTuple):
     Attributes
     ----------
     value : float
-        Covariance of two losses, times the number of samples, over the variance of single losses.
+        Covariance of two losses, times the number of samples, divided by the variance of single
+        losses.
     noise : float
         Standard deviation of `value` if there is no such covariance.
     size : float
@@ -671,24 +676,24 @@ def shared_variance(
 
     Bengio and Grandvalet (2004) decompose the variance of a cross-validation into the variance of
     single losses, the covariance :math:`\omega` of two losses in one test set, and the covariance
-    :math:`\gamma` of two losses in different test sets. A single cross-validation does not identify
-    :math:`\omega - \gamma`, since the two kinds of pairs consist of different samples. Repeats do
-    identify it, because in each repeat a sample is tested by another model, together with other
-    samples. With :math:`d_{ri}` the loss of sample `i` in repeat `r` minus its mean over the `R`
-    repeats,
+    :math:`\gamma` of two losses in different test sets. A single cross-validation does not
+    identify :math:`\omega - \gamma`, because the two kinds of pairs consist of different samples.
+    Repeats identify it, because in each repeat a sample is tested by another model, together with
+    other samples. With :math:`d_{ri}` the loss of sample `i` in repeat `r` minus its mean over the
+    `R` repeats,
 
     .. math:: \delta = \frac{n}{v (1 - 1/R)^2} \left(\overline{d_{ri} d_{rj}}^{same}
               - \overline{d_{ri} d_{rj}}^{apart}\right),
 
-    over all pairs of samples in one fold, and in different folds, of a repeat. `v` is the variance
-    of all losses. The factor compensates for subtracting the means. With weights, each deviation
-    is multiplied by its weight. Without extra covariance the product of two losses has the
-    variance :math:`d_{ri}^2 d_{rj}^2`, and the sum of these over the pairs of one fold gives the
-    noise.
+    The first mean is over all pairs of samples in one fold of a repeat, the second over pairs in
+    different folds. `v` is the variance of all losses. The factor compensates for subtracting the
+    means. With weights, each deviation is multiplied by its weight. Without extra covariance, the
+    product of two losses has the variance :math:`d_{ri}^2 d_{rj}^2`, and the sum of these over the
+    pairs of one fold gives the noise.
 
-    All arrays have one entry per sample and repeat, which are the loss, its sample, its repeat, its
-    fold within the repeat, and its weight. The result is nan for a single repeat, or if no loss
-    varies.
+    All arrays have one entry per sample and repeat, that is, the loss, its sample, its repeat, its
+    fold within the repeat, and its weight. The result is nan for a single repeat, or if the losses
+    do not vary.
     """
     # several losses of each sample that vary
     times = np.bincount(row)
@@ -723,9 +728,9 @@ def shared_variance(
 
 
 def within_fold_error(folds: Sequence[TestLosses]) -> float:
-    """Return ``s / sqrt(n)``, ``s^2`` the mean over folds of the variance in the fold.
+    """Return ``s / sqrt(n)``, where ``s^2`` is the mean over folds of the variance in the fold.
 
-    The second variance of Bayle et al. (2020).
+    It is the second variance of Bayle et al. (2020).
     """
     # variance of single losses in each fold
     sizes = np.array([len(fold.losses) for fold in folds])
@@ -753,8 +758,8 @@ def nested_interval(folds: Sequence[NestedFold], n_folds: int, n: int) -> tuple[
 
     With ``a = (mean e_in - mean e_out)^2`` and ``b = var(e_out) / |fold|``, the mean squared
     deviation of the inner error from the risk is ``(K-1)/K mean(a - b)`` over the folds of all
-    repeats. Its root is clipped to the range from the naive standard error to sqrt(K) times the
-    naive one. The bias of a model trained on one fold less is ``(1 + (K-2)/K) (inner - outer)``.
+    repeats. Its root is clipped to the range from the naive standard error to sqrt(K) times this
+    error. The bias of a model trained on one fold less is ``(1 + (K-2)/K) (inner - outer)``.
     """
     # squared difference of both errors, less the variance of the outer one
     gaps = [

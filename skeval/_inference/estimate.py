@@ -1,8 +1,8 @@
-"""Result classes, an estimate with its interval, a test with its P-value, and a curve.
+"""Result classes: an estimate with its interval, a test with its P-value, and a curve.
 
 Every function that estimates a number returns an `Estimate`. The number is `value`, whether it is
-an error, a score or an index. Results of specific methods are attributes of `extra`. Only an open
-set of names is in `details`.
+an error, a score or an index. Results of specific methods are attributes of `extra`. Results whose
+names depend on the data are in `details`.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class ConfidenceInterval(ShownAsText):
         return self.low <= value <= self.high
 
     def __iter__(self) -> Iterator[float]:
-        """Yield both ends, as in ``low, high = estimate.interval``."""
+        """Yield both limits, as in ``low, high = estimate.interval``."""
         return iter((self.low, self.high))
 
 
@@ -87,7 +87,7 @@ class Result(ShownAsText):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return the numbers of `to_dict` as a frame of one row, which requires pandas.
+        """Return the numbers of `to_dict` as a data frame with one row. Requires pandas.
 
         Returns
         -------
@@ -96,7 +96,7 @@ class Result(ShownAsText):
         return _text.make_frame([self.to_dict()])
 
     def to_latex(self, **options: Any) -> str:
-        """Return names, estimates and intervals as a LaTeX table, which requires pandas and jinja2.
+        """Return names, estimates and intervals as a LaTeX table. Requires pandas and jinja2.
 
         Parameters
         ----------
@@ -111,12 +111,12 @@ class Result(ShownAsText):
         return _text.write_latex(self.to_frame(), **options)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the result, which requires matplotlib.
+        """Draw the result. Requires matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, or array-like with one for each panel, default=None
-            Axes to draw on. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------
@@ -141,8 +141,8 @@ class ResultWithLimits(Result):
     """Result with a confidence interval of `value` or of a P-value at any confidence level.
 
     `limits` maps the name of each interval method to a function from the confidence level to two
-    limits. Without methods the limits are nan. Intervals are clipped to `bounds`, the smallest and
-    largest possible value.
+    limits. Without methods, the limits are nan. Intervals are clipped to `bounds`, the smallest
+    and largest possible value.
     """
 
     limits: LimitsByMethod = field(default_factory=dict, repr=False)
@@ -163,19 +163,19 @@ class ResultWithLimits(Result):
     ) -> ConfidenceInterval:
         """Return a confidence interval without computing the result again.
 
-        If nothing varies and the interval would have no width, it is nan, with a warning.
+        If the values do not vary and the interval would have no width, it is nan, with a warning.
 
         Parameters
         ----------
         confidence_level : float, default=None
-            Nominal coverage, between 0 and 1, above 0.5 for a one-sided interval. None means the
-            level of the result.
+            Nominal coverage, between 0 and 1, and above 0.5 for a one-sided interval. None means
+            the level of the result.
         method : str, default=None
-            One of `interval_methods`. If None, the first is used. If there are none, the limits are
-            nan.
+            One of `interval_methods`. None means the first. If there are no methods, the limits
+            are nan.
         alternative : {"two-sided", "greater", "less"}, default="two-sided"
-            As in SciPy. "greater" returns a lower limit only, and "less" an upper limit only. The
-            other limit is the smallest or largest possible value.
+            Type of interval, as in SciPy. "greater" returns only a lower limit, and "less" only an
+            upper limit. The other limit is the smallest or largest possible value.
 
         Returns
         -------
@@ -291,7 +291,7 @@ class Estimate(ResultWithValue):
     Attributes
     ----------
     name : str
-        Name of the estimated quantity, such as "error rate", "area under the ROC curve".
+        Name of the estimated quantity, such as "error rate" or "area under the ROC curve".
     value : float
         Point estimate.
     standard_error : float
@@ -303,25 +303,28 @@ class Estimate(ResultWithValue):
     n_samples : int or None
         Number of distinct samples used.
     replicates : ndarray
-        Numbers whose mean is `value`, or its bootstrap replicates, empty if there are none.
+        Numbers whose mean is `value`, or its bootstrap replicates. Empty if there are none.
     n_groups : int or None
         Number of groups, or None for independent samples.
     effective_n_samples : float or None
-        Number of independent samples whose mean would have this standard error, or None if unknown.
+        Number of independent samples whose mean would have this standard error, or None if
+        unknown.
     intraclass_correlation : float, tuple of float or None
-        Correlation of samples in a group, for each kind of crossed groups, or None without groups.
+        Correlation of samples in a group, one value for each kind of crossed groups. None without
+        groups.
     loss : str
-        Name of the loss whose mean is `value`, empty for other quantities.
+        Name of the loss whose mean is `value`. Empty for other quantities.
     extra : object
-        Further results of the method as attributes, which the function describes, or None if there
-        are none. Errors and scores of procedures have the number of fits (``extra.n_fits``), and
-        the bootstrap its out-of-bag error (``extra.oob``).
+        Further results of the method as attributes, or None if there are none. The function that
+        returns the estimate describes them. For example, errors and scores of procedures have the
+        number of fits (``extra.n_fits``), and the bootstrap has its out-of-bag error
+        (``extra.oob``).
     details : mapping
-        Further results by names that depend on the data.
+        Further results with names that depend on the data.
     confidence_level : float
         Nominal coverage of `interval`.
     limits : mapping of str to callable
-        Function from a confidence level to two limits, for each interval method, empty for purely
+        Function from a confidence level to two limits, for each interval method. Empty for
         descriptive values.
     bounds : tuple of two floats
         Smallest and largest possible value, to which intervals are clipped.
@@ -337,12 +340,12 @@ class Estimate(ResultWithValue):
     intraclass_correlation: float | tuple[float, ...] | None = None
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimate, or the results of its method in `extra`, which requires matplotlib.
+        """Draw the estimate, or the results of its method in `extra`. Requires matplotlib.
 
         Parameters
         ----------
         ax : matplotlib Axes, or array-like with one for each panel, default=None
-            Axes to draw on. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------
@@ -361,28 +364,29 @@ class Estimate(ResultWithValue):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ErrorExtra:
-    """Fields of `extra` of the estimated error or score of a procedure.
+    """Fields of `extra` for the estimated error or score of a procedure.
 
     Attributes
     ----------
     n_resamples : int or None
         Number of resamples, or None if the method does not resample.
     n_undefined : int or None
-        Number of resamples, or fits, without a defined value, which are left out.
+        Number of resamples or fits without a defined value, which are omitted.
     n_fits : int or None
         Number of fits, including those that failed.
     n_failed : int
-        Number of fits that failed and were left out (``error_score=numpy.nan`` only).
+        Number of failed fits that were omitted (``error_score=numpy.nan`` only).
     degrees_of_freedom : float or None
         Degrees of freedom of Student's t quantile, or None for the normal quantile.
     fold_mean : float or None
-        Mean of the fold errors, of one cross-validation only. `value` is the mean over samples.
+        Mean of the fold errors of a single cross-validation. In contrast, `value` is the mean over
+        samples.
     no_interval : {"", "few_large_losses", "few_groups", "unstable_models", "too_wide"}
-        Reason why the interval is nan, empty if there is an interval.
+        Reason why the interval is nan. Empty if there is an interval.
     parameters : dict
         Parameters of the method.
     by_output : dict of Estimate
-        Error of each output or label, of several outputs of a sample, otherwise empty.
+        Error of each output or label if a sample has several. Otherwise empty.
     """
 
     n_resamples: int | None = None
@@ -398,7 +402,7 @@ class ErrorExtra:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BootstrapExtra(ErrorExtra):
-    r"""Terms of the formulas in `bootstrap_error`. For a score, they are scores.
+    r"""Terms of the formulas in `bootstrap_error`. For a score, the terms are scores.
 
     Attributes
     ----------
@@ -463,8 +467,8 @@ class HoldoutExtra(ErrorExtra):
     priors : ndarray of shape (n_classes,) or None
         Prior of each class, or None for random sampling.
     variance_reduction : float or None
-        Variance of as many samples drawn at random minus `standard_error` squared, positive if
-        selective sampling reduced it, or None for random sampling.
+        Variance of the same number of samples drawn at random, minus `standard_error` squared. It
+        is positive if selective sampling reduced the variance. None for random sampling.
     """
 
     n_errors: float
@@ -491,7 +495,7 @@ class Test(ResultWithLimits):
     Attributes
     ----------
     name : str
-        Name of the statistic, such as "accuracy", "silhouette_score".
+        Name of the statistic, such as "accuracy" or "silhouette_score".
     statistic : float
         Value of the statistic.
     pvalue : float
@@ -499,7 +503,7 @@ class Test(ResultWithLimits):
     method : str
         Name of the test.
     pvalue_interval : ConfidenceInterval or None
-        Interval of the P-value of infinitely many resamples, or None if `pvalue` is exact.
+        Interval for the P-value of infinitely many resamples, or None if `pvalue` is exact.
     null_distribution : ndarray of shape (n_resamples,)
         Statistic of each resample.
     n_resamples : int
@@ -512,13 +516,13 @@ class Test(ResultWithLimits):
     stopped : bool or None
         Whether a sequential permutation test has stopped.
     exchanged : str
-        Exchanged units of a permutation test, if not single samples.
+        Exchanged units of a permutation test, if they are not single samples.
     null_hypothesis : str
-        Null hypothesis in words, if not single samples were exchanged.
+        Null hypothesis in words, if single samples were not exchanged.
     details : mapping
-        Further results of the test, by name.
+        Further results of the test.
     limits : mapping of str to callable
-        Function from a confidence level to the limits of `pvalue_interval`, for each method, empty
+        Function from a confidence level to the limits of `pvalue_interval`, for each method. Empty
         if `pvalue` is exact.
     """
 
@@ -539,7 +543,7 @@ class Test(ResultWithLimits):
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
-        """Interval of the P-value of infinitely many resamples, or None if `pvalue` is exact."""
+        """Interval for the P-value of infinitely many resamples, or None if `pvalue` is exact."""
         return self.confidence_interval() if self.limits else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -589,16 +593,17 @@ class Test(ResultWithLimits):
 
 
 class Results(dict[Any, Any], Result):
-    """Mapping from names to results or numbers, such as one result per metric.
+    """Mapping from names to results or numbers, for example one result for each metric.
 
-    Entries are attributes too: ``metrics.roc_auc`` is ``metrics["roc_auc"]``.
+    Entries are also attributes. For example, ``metrics.roc_auc`` is ``metrics["roc_auc"]``.
 
     Attributes
     ----------
     less_the_rest : dict of Estimate
-        For a metric in subgroups, the difference of each from all other samples, otherwise empty.
+        For a metric in subgroups, the difference of each subgroup from all other samples.
+        Otherwise empty.
     largest_difference : Estimate or None
-        For a metric in two or more subgroups, its largest minus its smallest value.
+        For a metric in two or more subgroups, the largest minus the smallest value.
     """
 
     less_the_rest: Mapping[Any, Estimate] = MappingProxyType({})
@@ -611,7 +616,7 @@ class Results(dict[Any, Any], Result):
         raise KeyError(name_missing(name, self))
 
     def __getattr__(self, name: str) -> Any:
-        """Return an entry by its name."""
+        """Return an entry with this name."""
         if name in self:
             return self[name]
         raise AttributeError(name if name.startswith("_") else name_missing(name, self))
@@ -630,7 +635,7 @@ class Results(dict[Any, Any], Result):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return one row for each result or number, which requires pandas.
+        """Return a data frame with one row for each result or number. Requires pandas.
 
         Returns
         -------
@@ -681,19 +686,21 @@ class Curve(Result):
     band : Band or None
         ``band.low`` and ``band.high`` are the limits of a simultaneous band for the whole curve.
     thresholds : ndarray or None
-        Threshold of the score at each point, as documented by the function.
+        Threshold of the score at each point, as described by the function.
     area : Estimate or None
         The area under the curve.
     confidence_level : float
-        Nominal coverage of the interval at each point, of the band and of the area's interval.
+        Nominal coverage of the interval at each point, of the band, and of the interval of the
+        area.
     method : str
         Name of the interval method.
     columns : mapping of str to ndarray of shape (n_points,)
-        Further values at each point, by name.
+        Further values at each point.
     answer : str
-        Conclusion in words, printed above the points, usually empty.
+        Conclusion in words, printed above the points. Usually empty.
     extra : object
-        Further results as attributes, which the function describes, or None if there are none.
+        Further results as attributes, or None if there are none. The function that returns the
+        curve describes them.
     """
 
     name: str
@@ -746,7 +753,7 @@ class Curve(Result):
         }
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each point, which requires pandas.
+        """Return a data frame with one row for each point. Requires pandas.
 
         Returns
         -------
@@ -790,9 +797,9 @@ class Curve(Result):
 
 
 def _keep_plain(result: Any) -> dict[str, Any]:
-    """Return the numbers and texts that are specific to a result, by name.
+    """Return a dict of the numbers and texts that are specific to a result.
 
-    They are the fields after `details`, those of `extra`, and the details, without arrays and
+    They are the fields after `details`, the fields of `extra`, and the details, without arrays and
     empty values.
     """
     # fields after `details`, fields of `extra`, then the details

@@ -1,28 +1,29 @@
 r"""Confidence intervals and cluster-robust variances: arrays in, (low, high) out.
 
-The order is means with standard errors and normal intervals, proportions, the result of an
-estimation method with the intervals that follow from it, intervals from bootstrap replicates or
-other draws, and the variance of sums of grouped samples, with nested or crossed groups.
+The module contains means with standard errors and normal intervals, proportions, the result of an
+estimation method with its intervals, intervals from bootstrap replicates or other draws, and the
+variance of sums of grouped samples, with nested or crossed groups.
 
-**Groups.** The deviation of an estimate from its target is approximately a sum of influence values,
-:math:`\hat\theta - \theta \approx \sum_i \psi_i`. They are first summed within each group, because
-the errors of its samples are correlated:
+**Groups.** The deviation of an estimate from its target is approximately a sum of influence
+values, :math:`\hat\theta - \theta \approx \sum_i \psi_i`. The values are first summed within each
+group, because the errors of its samples are correlated:
 
 .. math:: V = \sum_g a_g u_g^2, \qquad u_g = \sum_{i \in g} \psi_i .
 
-**Few or unequal groups.** A group also moves the estimate that its own deviation is measured from,
-in proportion to its fraction :math:`s_g` of the weight. The factor :math:`a_g` (:math:`1 / (1 -
-s_g)` for equal weights) makes V unbiased if samples are independent, CR2 of Bell and McCaffrey
-(2002). The degrees of freedom of V are Satterthwaite's, :math:`(E V)^2 / (var V / 2)`, computed
-with the estimated correlation of samples in a group (Imbens and Kolesar 2016). For groups of equal
-size they are G - 1. If the estimate has several parts with separate weights, such as the two
-classes of an area under a curve, each part is a stratum. The influence of a group on the two
-coefficients of a logistic regression is not a fraction. There each group is left out in turn, CR3.
+**Few or unequal groups.** The deviation of a group is measured from the estimate, which the group
+itself moves in proportion to its fraction :math:`s_g` of the weight. The factor :math:`a_g`
+(:math:`1 / (1 - s_g)` for equal weights) makes V unbiased if samples are independent. This is CR2
+of Bell and McCaffrey (2002). The degrees of freedom of V are Satterthwaite's, :math:`(E V)^2 /
+(var V / 2)`, computed with the estimated correlation of samples in a group (Imbens and Kolesar
+2016). For groups of equal size, they are G - 1. If the estimate has several parts with separate
+weights, such as the two classes of an area under a curve, each part is a stratum. The influence of
+a group on the two coefficients of a logistic regression is not a fraction. There, each group is
+left out in turn (CR3).
 
-**Crossed groups**, such as raters and items: the variance between groups of one kind, plus the
-variance between groups of the other kind, minus the variance between their intersections, which
-both include (Cameron, Gelbach and Miller 2011). The amount added to the largest variance is at
-least 0, and the smallest degrees of freedom are used.
+**Crossed groups**, such as raters and items. The variance is the sum of the variances between
+groups of each kind, minus the variance between their intersections, which both include (Cameron,
+Gelbach and Miller 2011). The amount added to the largest variance is at least 0, and the smallest
+degrees of freedom are used.
 
 References
 ----------
@@ -56,13 +57,13 @@ from skeval.utils._checks import warn_undefined, warn_user
 Limits = tuple[float, float]
 LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 ROUNDING = 1e-12
-"""Difference up to which numbers are equal but for rounding, relative to their scale."""
+"""Relative difference up to which numbers are equal except for rounding."""
 MIN_GROUPS = 10
 """Number of groups below which reports and functions warn that an interval may be too short."""
 
 
 def clip_limits(limits: Limits, bounds: Limits) -> Limits:
-    """Return limits moved into `bounds`, and nan stays nan."""
+    """Return limits moved into `bounds`. A limit of nan is unchanged."""
     lowest, highest = map(float, bounds)
     # numpy.clip takes 10 times as long for two numbers; nan and -0.0 stay correct in this order
     low, high = (min(max(float(end) + 0.0, lowest), highest) for end in limits)
@@ -113,16 +114,16 @@ def give_no_limits(confidence_level: float) -> Limits:
 
 
 SMALL_QUANTILES, LARGEST_QUANTILE = (0.1257, 0.25, 0.5, 1.0, 1.6), 7.0
-"""Normal quantiles of one-sided P-values from 0.45, and of 1e-12 near the resolution of levels."""
+"""Smallest and largest normal quantiles of the search, for one-sided P-values of 0.45 and 1e-12."""
 
 
 def invert_limits(limits: Callable[[float], Iterable[float]], bound: float) -> float:
-    """Return the P-value of a value of at most a bound, by inverting confidence limits.
+    """Return the P-value that a value is at most a bound, by inverting confidence limits.
 
     It is the smallest level `alpha` at which the lower limit of the interval at ``1 - 2 alpha``
-    exceeds the bound, or one minus the level at which the upper limit is below it. 0.5 stands for
-    0.45 to 0.55. The search runs over quantiles of the normal distribution, in which the limits
-    are nearly linear.
+    exceeds the bound, or 1 minus the level at which the upper limit is below the bound. P-values
+    of 0.45 to 0.55 are returned as 0.5. The search uses quantiles of the normal distribution, in
+    which the limits are nearly linear.
     """
 
     def excess(quantile: float, sign: int) -> float:
@@ -166,7 +167,7 @@ def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None =
 
 
 def warn_of_one_group(spread: Spread) -> Spread:
-    """Return the spread unchanged. Warn if a single group leaves it undefined."""
+    """Return the spread unchanged. Warn if it is undefined because there is a single group."""
     if spread.n_groups == 1:
         warn_undefined("The standard error for a single group is undefined and set to nan.")
     return spread
@@ -178,7 +179,7 @@ def corrected_error(differences: Floats, test_train_ratio: float) -> float:
 
 
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
-    """Return the interval of the mean of non-negative losses.
+    """Return the interval of the mean of nonnegative losses.
 
     "t" is Student's t interval. "hall" corrects it for skewness by the cubic transformation of
     Hall (1992).
@@ -240,9 +241,9 @@ def size_of_proportion(
 ) -> float:
     """Return the number of independent samples whose proportion has this standard error.
 
-    It is ``p (1 - p) / se^2``, limited to the range from 1 to `n_samples`, since no variable
-    between 0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no
-    variance to estimate it from. The result is then the number of groups, or of samples without
+    It is ``p (1 - p) / se^2``, limited to the range from 1 to `n_samples`, because no variable
+    between 0 and 1 has a larger variance than ``p (1 - p)``. For a proportion of 0 or 1, the
+    variance cannot be estimated. The result is then the number of groups, or of samples without
     groups.
     """
     rest = 1 - proportion
@@ -261,12 +262,12 @@ def size_from_weights(weight: Floats) -> float:
 def size_from_variance(
     variance: float, standard_error: float, most: float, unvaried: float, rarity: float = np.inf
 ) -> float:
-    """Return ``variance / se^2``, that is, the number of values whose mean has this standard error.
+    """Return ``variance / se^2``, the number of values whose mean has this standard error.
 
     The result is limited to the range from 1 to `most`, and is `unvaried` if the variance is 0.
-    For groups, whose number is `unvaried`, it is shrunk toward that number. The weight of the data
-    in this shrinkage is the number of rare samples, ``n rarity``. If a single sample is
-    misclassified, groups appear homogeneous.
+    For groups, whose number is `unvaried`, it is shrunk toward that number, because groups appear
+    homogeneous if a single sample is misclassified. The weight of the data in this shrinkage is
+    the number of rare samples, ``n rarity``.
     """
     if variance <= 0:
         return unvaried
@@ -303,7 +304,7 @@ def wilson_limits(rate: Any, n: Any, z: Any) -> tuple[Any, Any]:
 
 
 N_ANGLES = 721
-"""Points on the boundary of the region of two rates, half a degree apart."""
+"""Number of points on the boundary of the region of two rates, half a degree apart."""
 
 
 def score_region_limits(
@@ -337,7 +338,7 @@ def score_region_limits(
 def binomial_limits(rate: Floats, size: Any, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
     """Return the limits of rates of `size` samples, at one-sided normal quantiles z.
 
-    They are the limits of Clopper and Pearson if `exact`, otherwise of Jeffreys, and 0 or 1 for
+    The limits are Clopper and Pearson's if `exact`, and otherwise Jeffreys'. They are 0 or 1 for
     rates of 0 or 1.
     """
     hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
@@ -361,9 +362,10 @@ def exact_interval(
 
 
 def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limits:
-    """Return the equal-tailed posterior interval under Jeffreys' prior, see Brown et al. (2001).
+    """Return the equal-tailed posterior interval with Jeffreys' prior. See Brown et al. (2001).
 
-    The ends are quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 for rates of 0 or 1.
+    The limits are quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 for rates of 0 or
+    1.
     """
     z = np.asarray(normal_quantile(confidence_level))
     low, high = binomial_limits(np.asarray(errors / n), n, z, exact=False)
@@ -421,13 +423,14 @@ def area_interval(
     """Return the score interval of an area under the ROC curve, ``(A - t)^2 <= z^2 r V(t)``.
 
     V(t) is the variance of Hanley and McNeil in the form of Newcombe (2006), and r is DeLong's
-    variance over V(A). A ratio below 1 is shrunk toward 1 with the weight of 4 samples of the
-    smaller class, since it is poorly estimated from few samples. `sizes` are the numbers of
-    positives and negatives. A standard error between groups uses Student's t quantile.
+    variance divided by V(A). A ratio below 1 is shrunk toward 1 with the weight of 4 samples of
+    the smaller class, because it is poorly estimated from few samples. `sizes` contains the
+    numbers of positives and negatives. A standard error between groups uses Student's t quantile.
 
-    A perfect area has a DeLong variance of 0, and r is midway between the shrunk 0 and 1. With 0
-    the coverage was too low, and with 1 the interval was 4 to 7 times as wide as the model's. No
-    other interval is shorter, because no misranked pair tells more than one.
+    A perfect area has a DeLong variance of 0, and r is midway between the shrunk 0 and 1. With 0,
+    the coverage was too low. With 1, the interval was 4 to 7 times as wide as the interval of the
+    model. No other interval may be shorter, because zero misranked pairs imply no more precision
+    than one.
     """
     # ratio of the variance of DeLong to the model variance
     quantile, n = normal_quantile(confidence_level), min(sizes)
@@ -499,11 +502,12 @@ def mean_loss_limits(
     n_effective: float | None = None,
     first: str = "",
 ) -> LimitsByMethod:
-    """Return the intervals of a mean loss by form, the default first.
+    """Return the intervals of a mean loss, with the default form first.
 
-    The default is the form `first` if available, otherwise the first of `list_forms`. Intervals of
-    a proportion require the effective number of samples, and the logarithm requires a positive
-    mean. Finite degrees of freedom replace the normal quantile by Student's.
+    The default is the form `first` if available, and otherwise the first of `list_forms`.
+    Intervals of a proportion require the effective number of samples, and the logarithm requires a
+    positive mean. If the degrees of freedom are finite, Student's t quantile replaces the normal
+    quantile.
     """
     # forms that are defined for this mean
     no_wrong_label = loss == "hamming" and value <= 0
@@ -552,7 +556,7 @@ DRAWN = ("pivotal", "symmetric", "quantile")
 
 
 def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None:
-    """Raise if a form of interval requires more draws at this confidence level."""
+    """Raise an error if a form of interval requires more draws at this confidence level."""
     tail = (1 - confidence_level) / 2
     needed = int(np.ceil(1 / tail - 1e-9)) if form in DRAWN else 2
     if n_draws < needed:
@@ -590,7 +594,7 @@ def bootstrap_limits(
     correction: Correction | None,
     confidence_level: float,
 ) -> Limits:
-    """Return the limits from finite replicates, percentile, or BCa if there is a correction."""
+    """Return percentile limits of finite replicates, or BCa limits with a correction."""
     # quantile levels, corrected for bias and acceleration
     level = expand_level(confidence_level, n_units)
     levels = (1 - level) / 2, (1 + level) / 2
@@ -651,7 +655,7 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
 Codes = NDArray[np.intp]
 """Group of each sample, numbered from 0, shape (n,), or (n, n_kinds) for crossed groups."""
 Labels = NDArray[np.bool_] | NDArray[np.signedinteger[Any]]
-"""Small non-negative integers or booleans."""
+"""Small nonnegative integers or booleans."""
 
 
 class Spread(NamedTuple):
@@ -661,9 +665,9 @@ class Spread(NamedTuple):
     ----------
     covariance : ndarray of shape (k, k)
     degrees_of_freedom : float
-        Infinity for independent samples, 0 if undefined because there is a single group.
+        Infinity for independent samples, and 0 if undefined because there is a single group.
     n_groups : int or None
-        Number of groups, of the smallest kind if groups cross, or None for independent samples.
+        Number of groups, of the smallest kind if groups cross. None for independent samples.
     correlation : tuple of float
         Intraclass correlation in [0, 1], one for each kind of groups.
     """
@@ -726,7 +730,7 @@ def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
 
 
 def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
-    """Return the spread over all kinds of groups, from the spread over each, ``measure(codes)``."""
+    """Return the spread over all kinds of groups, from ``measure(codes)`` for each kind."""
     # spread over each kind of groups, and over their intersections
     signed = [(sign, measure(code)) for sign, code in list_ways(group)]
     if len(signed) == 1:
@@ -762,13 +766,12 @@ def spread_between(
         Influence of each sample on the estimate. The values sum to 0 in each stratum.
     group : ndarray of shape (n,) or (n, n_kinds)
     weight : ndarray of shape (n,), default=None
-        Weight of each sample, to which its influence is about proportional. None means equal
-        weights.
+        Weight of each sample. Its influence is about proportional to it. None means equal weights.
     stratum : ndarray of shape (n,), default=None
         The part of the estimate to which each sample belongs, numbered from 0.
     leverage : ndarray of shape (n,), default=None
-        Fraction of the estimate determined by each sample, used to measure its deviation. If None,
-        the weight is used.
+        Fraction of the estimate determined by each sample, with which its deviation is measured.
+        None means the weight.
     """
     # squared influence, plain and divided by the weights, of each part
     moved = influence.reshape(len(influence), -1)
@@ -810,7 +813,7 @@ def spreads_of_cells(
 ) -> list[Spread]:
     """Return the spread of the weighted mean of a value, for each part of the samples.
 
-    A sample in cell c has the value ``values[c]``. Parts without samples are left out.
+    A sample in cell c has the value ``values[c]``. Parts without samples are omitted.
     """
     own = np.take(values, cell)  # cells may be bool
     weight = np.ones(len(own)) if weight is None else weight / weight.max()
@@ -867,16 +870,16 @@ def measure_sums(
 ) -> Spread:
     r"""Return the spread of one kind of groups.
 
-    `sums` of influence values have shape (k, n_groups, n_parts). The sums of weights, of squared
-    weights and of leverages have shape (n_groups, n_parts). With :math:`D_{gc}` the variance of
+    `sums` of influence values has shape (k, n_groups, n_parts). The sums of weights, of squared
+    weights and of leverages have shape (n_groups, n_parts). Let :math:`D_{gc}` be the variance of
     the sum of a group in part c, which has the scale :math:`v_c`, and :math:`\rho` the intraclass
-    correlation,
+    correlation. Then
 
     .. math:: D_{gc} = v_c \sum_{i, j \in g} w_i w_j \rho^{[i \ne j]}, \qquad
               C = diag(\sum_c D_c) + \sum_c (s_c s_c' T_c - s_c D_c' - D_c s_c'),
 
-    C is the covariance of the sums minus their fractions of the total,
-    :math:`T_c = \sum_g D_{gc}`.
+    Here, C is the covariance of the sums minus their fractions of the total, and :math:`T_c =
+    \sum_g D_{gc}`.
     """
     with np.errstate(invalid="ignore"):  # a part of weight 0 has neither shares nor a scale
         share = np.nan_to_num(leverage / leverage.sum(axis=0))
@@ -936,7 +939,7 @@ def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Tota
 class Design(NamedTuple):
     """Group size and intraclass correlation of a planned study.
 
-    For unequal sizes m, the size is ``sum m^2 / sum m``, the group size of an average sample.
+    For unequal sizes m, the size is ``sum m^2 / sum m``, the mean group size of a sample.
     """
 
     size: float = 1.0
@@ -944,7 +947,7 @@ class Design(NamedTuple):
 
     @property
     def effect(self) -> float:
-        """Design effect, factor on the number of independent samples, for many groups."""
+        """Design effect, the factor of the number of independent samples, for many groups."""
         return 1 + (self.size - 1) * self.correlation
 
     def needed(self, n_independent: float, confidence_level: float) -> int:
@@ -966,7 +969,7 @@ class Design(NamedTuple):
 
 
 def read_design(group_size: float | None, intraclass_correlation: float | None) -> Design | None:
-    """Return the planned groups, None without groups. Raise if one value is missing or invalid."""
+    """Return the planned groups, or None. Raise an error if one value is missing or invalid."""
     if group_size is None and intraclass_correlation is None:
         return None
     if group_size is None or intraclass_correlation is None:

@@ -1,26 +1,28 @@
-r"""Tests of paired differences, of losses in time order and of ranks; sequential tests.
+r"""Tests of paired differences, of losses in time order, and of ranks, and sequential tests.
 
 **Paired differences** of two or more classifiers on the same samples or splits. Scores that are
 equal up to rounding are ties. Corrections control the family-wise error rate of several tests.
 
-**Time order.** The mean of `n` autocorrelated losses has a larger variance than that of independent
-losses. Consecutive samples are combined into blocks, and blocks are treated as groups. For an
-autoregressive series of order 1 with coefficient :math:`\rho`, blocks of `b` losses capture only
-the fraction
+**Time order.** The mean of `n` autocorrelated losses has a larger variance than the mean of
+independent losses. Consecutive samples are combined into blocks, and blocks are treated as groups.
+For an autoregressive series of order 1 with coefficient :math:`\rho`, blocks of `b` losses capture
+only the fraction
 
 .. math:: 1 - \frac{2 \rho}{b (1 - \rho^2)}
 
-of the variance of the mean of a long series, because correlations across block ends are lost. The
-block length keeps this loss below `LOST`. There are at most `MAX_BLOCKS` blocks. More blocks gain
-little (Student's t quantile is 2.09 for 20 and 1.96 for infinitely many), and would be shorter.
+of the variance of the mean of a long series, because correlations across block boundaries are
+lost. The block length keeps this loss below `LOST`. There are at most `MAX_BLOCKS` blocks, because
+more blocks would be shorter and gain little (Student's t quantile is 2.09 for 20 and 1.96 for
+infinitely many).
 
 A season is estimated from the values. It is the lag of the largest autocorrelation of the
-residuals of an autoregression of order 1, since that autoregression alone makes neighbors similar
-at short lags.
+residuals of an autoregression of order 1. The residuals are used because such an autoregression
+already makes neighbors similar at short lags.
 
-**Sequential tests** stop early, with P-values that are valid nevertheless.
+**Sequential tests** stop early, but their P-values are valid.
 
-**Ranks** of classifiers on several data sets are tested for all together, and in pairs.
+**Ranks** of classifiers on several data sets are tested for all classifiers together, and in
+pairs.
 """
 
 from __future__ import annotations
@@ -47,8 +49,9 @@ def at_least(value: float, others: np.ndarray) -> np.ndarray:
     """Return a mask of `others` that are at least as large as `value`, up to rounding.
 
     The rounding error of a score depends on the numbers that were subtracted, not on its own size.
-    Kappa, MCC and R2 are differences of numbers near 1 and may be near 0. So the tolerance is
-    relative to the largest score, unless that one is an outlier (an error that exploded).
+    For example, kappa, MCC and R2 are differences of numbers near 1 and may be near 0. Therefore,
+    the tolerance is relative to the largest score, unless that score is an outlier (a diverged
+    error).
     """
     if not np.isfinite(value):
         return others >= value
@@ -71,7 +74,7 @@ Floats = NDArray[np.float64]
 
 
 def holm(pvalues: Floats) -> Floats:
-    """Adjust P-values by Holm (1979), with a step-down factor m - i + 1. A nan counts as a test."""
+    """Adjust P-values by Holm (1979), with step-down factors m - i + 1. A nan counts as a test."""
     order = np.argsort(pvalues)
     factors = np.arange(len(pvalues), 0, -1)
     adjusted = np.empty(len(pvalues))
@@ -90,7 +93,7 @@ def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
 def significance_level(confidence_level: float) -> float:
     """Return the significance level that belongs to a confidence level, at most 5 %.
 
-    A lower confidence level requests shorter intervals, not more significant results.
+    A lower confidence level means shorter intervals, not more significant results.
     """
     return min(round(1 - confidence_level, 12), MAX_LEVEL)  # 1 - 0.9 is below 0.1
 
@@ -115,7 +118,7 @@ def mcnemar_pvalues(
     """Return statistics, P-values and forms of McNemar's test (1947).
 
     `only_a` and `only_b` are the numbers of samples that only one classifier predicts correctly.
-    The form is "exact", the binomial test, below 25 of them, and otherwise "chi-squared".
+    The form is "exact", the binomial test, below 25 such samples, and otherwise "chi-squared".
     """
     n, smaller = np.asarray(only_a + only_b), np.minimum(only_a, only_b)
     least, lead = {
@@ -137,8 +140,8 @@ def mcnemar_pvalues(
 def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tuple[Floats, Floats]:
     """Return differences of two rates and their variances with half a sample in each cell.
 
-    It is the interval of Agresti and Min (2005). Groups that all have the same difference do not
-    tell how groups vary, so the variance stays 0.
+    It is the interval of Agresti and Min (2005). If all groups have the same difference, the
+    variation between groups cannot be estimated, so the variance stays 0.
     """
     larger = (n**2 * variance + 1 + 2 * n * difference**2 / (n + 2)) / (n + 2) ** 2
     if grouped:
@@ -147,19 +150,19 @@ def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tup
 
 
 class Contrasts(NamedTuple):
-    """Draws of the standardized differences of pairs under the null hypothesis.
+    """Simulated standardized differences of pairs under the null hypothesis.
 
-    Draws of a pair are computed when they are needed, because for all pairs of 332 systems they
+    Draws of a pair are computed when they are needed, because for all pairs of 332 models they
     would take 4 GB.
 
     Attributes
     ----------
     values : ndarray of shape (n_names, N_CONTRASTS)
-        Draws of normal scores with the covariance of the systems (Hothorn, Bretz and Westfall
+        Draws of normal scores with the covariance of the models (Hothorn, Bretz and Westfall
         2008).
     pairs : int ndarray of shape (n_pairs, 2)
     errors : ndarray of shape (n_pairs,)
-        Standard errors, infinite for a pair whose difference does not vary.
+        Standard errors. They are infinite for a pair whose difference does not vary.
     """
 
     values: Floats
@@ -278,15 +281,15 @@ def autocorrelation(losses: Floats) -> float:
 def find_season(values: Floats) -> int:
     r"""Return the period of values in time order, in steps, or 1 if none is detected.
 
-    `values` are numbers, or the indicators of the classes in columns. With the deviations
+    `values` is numeric, or contains the indicators of the classes in columns. With the deviations
     :math:`d_t` from the mean and :math:`\phi = \sum d_t d_{t-1} / \sum d_{t-1}^2`, the residuals
-    :math:`d_t - \phi d_{t-1}` of an autoregression of order 1 are independent, and each of their
-    autocorrelations has the standard deviation :math:`1 / \sqrt{n}`. The season is the lag, from 2
-    to ``n / 4``, of the largest one, if it exceeds the normal quantile of `FALSE_ALARM` with
-    Bonferroni's correction for the number of lags. A divisor of that lag is preferred if its
-    autocorrelation is smaller by at most two standard errors. Lags only count if the
-    autocorrelation of the values themselves rises there, because a long memory that decays is not a
-    season.
+    :math:`d_t - \phi d_{t-1}` of an autoregression of order 1 are independent. Each of their
+    autocorrelations has the standard deviation :math:`1 / \sqrt{n}`. The season is the lag of the
+    largest autocorrelation, from 2 to ``n / 4``, if it exceeds the normal quantile of
+    `FALSE_ALARM` with Bonferroni's correction for the number of lags. A divisor of that lag is
+    preferred if its autocorrelation is smaller by at most two standard errors. A lag counts only
+    if the autocorrelation of the values themselves rises there, because a decaying long memory is
+    not a season.
     """
     # residuals of an autoregression of order 1
     columns = values.reshape(len(values), -1)
@@ -346,7 +349,7 @@ def time_units(sums: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.intp]:
 
 
 RISK = 0.005
-"""Probability, if P is the level, of as many or as few exceedances as those that stop the test."""
+"""Probability, if P equals the level, of a number of exceedances that stops the test."""
 
 
 class StoppingRule(NamedTuple):
@@ -378,8 +381,8 @@ class StoppingRule(NamedTuple):
 
         The result is at least this fraction, so that it agrees with the test of all permutations.
         If the null hypothesis is true, the observed score has each rank among `L + 1` scores with
-        the same probability, so that permutation `L + 1` exceeds it with probability
-        ``(c + 1) / (L + 2)`` after `c` exceedances (Fay, Kim and Hachey 2007, section 3).
+        the same probability. Therefore, after `c` exceedances permutation `L + 1` exceeds it with
+        probability ``(c + 1) / (L + 2)`` (Fay, Kim and Hachey 2007, section 3).
         """
         if self.low.max() < 0 and n_exceedances == self.high[-1]:  # Besag and Clifford (1991)
             return n_exceedances / n_permutations
@@ -399,15 +402,16 @@ class StoppingRule(NamedTuple):
 
 
 def stop_after(n_permutations: int, max_exceedances: int) -> StoppingRule:
-    """Return the rule that stops at a number of exceedances, Besag and Clifford (1991)."""
+    """Return the rule that stops at a number of exceedances (Besag and Clifford 1991)."""
     return StoppingRule(np.full(n_permutations, -1), np.full(n_permutations, max_exceedances))
 
 
 def stop_when_decided(n_permutations: int, level: float) -> StoppingRule:
     """Return the rule that stops as soon as it is clear whether P exceeds a level.
 
-    It is clear if the remaining permutations cannot change it, or if a P-value equal to the level
-    would produce so few, or so many, exceedances with a probability below `RISK`.
+    It is clear if the remaining permutations cannot change it. It is also clear if a P-value equal
+    to the level would give such a small, or such a large, number of exceedances with a probability
+    below `RISK`.
     """
     n = np.arange(1, n_permutations + 1)
     # P exceeds the level from this number of exceedances on
@@ -432,9 +436,9 @@ def round_ties(values: Floats, axis: int | None = None) -> Floats:
 
 
 def rank_rows(scores: Floats) -> Floats:
-    """Return the rank of each score in its row, 1 for the highest, the mean rank for ties.
+    """Return the rank of each score in its row. The highest score has rank 1, ties the mean rank.
 
-    Missing scores have no rank (nan), and the others the ranks among each other.
+    Missing scores have no rank (nan), and the other scores are ranked among each other.
     """
     ranks: Floats = stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
     return ranks
@@ -452,13 +456,13 @@ def average_ranks(scores: Floats) -> Floats:
 
 
 def friedman(ranks: Floats) -> Test:
-    """Return the test of Friedman (1937, 1940) that all classifiers are equal, of ranks (N, k).
+    """Return the test of Friedman (1937, 1940) that all classifiers are equal, from ranks (N, k).
 
     The P-value is that of the F of Iman and Davenport (1980), which is less conservative than
-    chi-squared. The details have both, corrected for ties as in `scipy.stats.friedmanchisquare`,
-    and without the correction as in Demsar (2006). `kendall_w` is Kendall's coefficient of
-    concordance, the effect size, 0 if the ranks on different data sets are unrelated, 1 if they
-    are the same on all.
+    chi-squared. The details have both statistics, corrected for ties as in
+    `scipy.stats.friedmanchisquare`, and without the correction as in Demsar (2006). `kendall_w` is
+    Kendall's coefficient of concordance, the effect size. It is 0 if the ranks on different data
+    sets are unrelated, and 1 if they are the same on all data sets.
     """
     n, k = ranks.shape
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
@@ -487,9 +491,9 @@ def friedman(ranks: Floats) -> Test:
 def skillings_mack(ranks: Floats) -> Test:
     """Return the test of Skillings and Mack (1981) that all classifiers are equal.
 
-    The ranks (N, k) are nan where a score is missing. Each row is centered and weighted by
-    ``sqrt(12 / (k_i + 1))``, with `k_i` scores. The sums over rows are compared with their
-    covariance if the scores of each row are exchangeable, ties included.
+    The ranks (N, k) are nan if a score is missing. Each row is centered and weighted by ``sqrt(12
+    / (k_i + 1))``, with `k_i` scores. The sums over rows are compared with their covariance for
+    exchangeable scores in each row, including ties.
     """
     present = ~np.isnan(ranks)
     sizes = present.sum(axis=1)
@@ -520,7 +524,7 @@ def f_of(chi_squared: float, n: int, k: int) -> float:
 
 
 def rank_error(n: int, k: int) -> float:
-    """Return the standard error of a difference of two mean ranks, if no classifier differs."""
+    """Return the standard error of a difference of two mean ranks if all classifiers are equal."""
     return float(np.sqrt(k * (k + 1) / (6 * n)))
 
 
@@ -564,14 +568,14 @@ class SignedRankTests(NamedTuple):
     estimate : ndarray of shape (n_rows,)
         Medians of the Walsh averages (Hodges & Lehmann).
     low, high : ndarray of shape (n_rows,)
-        Distribution-free limits, infinite if no finite ones have the level.
+        Distribution-free limits. They are infinite if no finite limits have the level.
     pvalue : ndarray of shape (n_rows,)
-        Two-sided.
+        Two-sided P-values.
     effect_size : ndarray of shape (n_rows,)
         Matched-pairs rank-biserial correlations, (W+ - W-) / (W+ + W-), in [-1, 1].
     n_equal : ndarray of shape (n_rows,)
-        Numbers of differences of 0, which the test leaves out and the interval keeps, so the
-        interval may contain 0 where the test rejects.
+        Numbers of differences of 0. The test omits them and the interval includes them, so the
+        interval may contain 0 although the test rejects.
     """
 
     estimate: Floats
@@ -583,7 +587,7 @@ class SignedRankTests(NamedTuple):
 
 
 def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRankTests:
-    """Return the test of Wilcoxon (1945) without zeros, of each row of differences."""
+    """Return Wilcoxon's test (1945) without zeros, for each row of differences."""
     settled, n = round_ties(differences, axis=1), differences.shape[1]
     pvalues, effects = signed_rank_pvalues(differences)
     # places of median and limits among the sorted Walsh averages
@@ -609,8 +613,8 @@ def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRan
 def signed_rank_pvalues(differences: Floats) -> tuple[Floats, Floats]:
     """Return the P-values and effect sizes of `signed_rank_tests`, of each row of differences.
 
-    The distribution is exact for up to 50 differences other than 0, otherwise normal. The exact one
-    is computed from the observed, possibly tied, ranks under random signs.
+    The distribution is exact for up to 50 nonzero differences, and normal otherwise. The exact
+    distribution is computed from the observed, possibly tied, ranks with random signs.
     """
     # ranks of the differences other than 0: the zeros have the first ranks of all
     settled = round_ties(differences, axis=1)

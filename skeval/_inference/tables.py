@@ -1,12 +1,12 @@
-"""Intervals of metrics of a confusion matrix, delta method and score intervals.
+"""Intervals of metrics of a confusion matrix, by the delta method and by score intervals.
 
-The cells of a confusion matrix are multinomial, cov(p_ij, p_kl) = (1[ij = kl] p_ij - p_ij p_kl)/n,
-so a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
+The cells of a confusion matrix are multinomial, with cov(p_ij, p_kl) = (1[ij = kl] p_ij - p_ij
+p_kl)/n. Therefore, a smooth g(p) with gradient G has var g = (sum p G^2 - (sum p G)^2) / n.
 
 The score interval generalizes Wilson's interval to any metric. It is the range of the metric over
-the tables that Pearson's chi-square does not reject,
-``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a proportion it is Wilson's (1927). An empty
-cell contributes n p_i, so cells without samples are not treated as impossible.
+the tables that Pearson's chi-square does not reject, ``{p : sum (n_i - n p_i)^2 / (n p_i) <=
+z^2}``. For a proportion, it is Wilson's interval (1927). An empty cell contributes n p_i, so cells
+without samples are not treated as impossible.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class ConfusionTable(NamedTuple):
     def merge(self, part: NDArray[np.intp], metric: ValueAndGradient) -> ConfusionTable:
         """Return the table of the sums of some cells, for a metric of these sums.
 
-        `part` is the sum of each cell; the limits of `score_limits` are the same.
+        `part` is the sum of each cell. The limits of `score_limits` are the same.
         """
         part = part.ravel()
         counts: Floats = np.bincount(part, self.counts.ravel()).astype(float)
@@ -154,8 +154,8 @@ def score_form(
     """Return the score interval by confidence level, and the standard error of the estimate.
 
     The effective sample size is the number of independent samples, each of weight 1, whose metric
-    would have this variance. See `size_from_variance`. Groups use Student's t quantile, as in Korn
-    and Graubard (1998). If the table is the sum of several tables of the same samples, the
+    would have this variance (see `size_from_variance`). Groups use Student's t quantile, as in
+    Korn and Graubard (1998). If the table is the sum of several tables of the same samples, the
     variance is the mean of their variances. `widen` returns the ratio of the variance of the
     estimate to this variance.
     """
@@ -222,10 +222,10 @@ class FScore:
 def limits_of_class(score: FScore, share: Floats, radius: float) -> Limits:
     r"""Return the limits of `score_limits` for a rate of one class, in closed form.
 
-    A rate :math:`\theta` divides the mass m of some cells, of which :math:`\varphi s` of s are
-    observed as hits. The smallest ``sum share^2/p`` over the tables with this rate is
-    :math:`(s \sqrt{\varphi^2 / \theta + (1 - \varphi)^2 / (1 - \theta)} + 1 - s)^2`, so that the
-    limits are Wilson's with another radius. F1 is a function of Jaccard's index.
+    A rate :math:`\theta` refers to the total fraction s of some cells, of which :math:`\varphi s`
+    are observed hits. The smallest ``sum share^2/p`` over the tables with this rate is :math:`(s
+    \sqrt{\varphi^2 / \theta + (1 - \varphi)^2 / (1 - \theta)} + 1 - s)^2`. The limits are
+    therefore Wilson's with another radius. F1 is a function of Jaccard's index.
     """
     hits, missed, false = share[0, 0], share[0, 1], share[1, 0]
     misses = {"precision": false, "recall": missed}.get(score.value, missed + false)
@@ -378,8 +378,8 @@ _TIE = 1e-12
 def score_limits(metric: ValueAndGradient, share: Floats, radius: float) -> tuple[float, float]:
     """Return the smallest and largest metric of the tables p with ``sum share^2/p <= 1 + radius``.
 
-    `share` are the observed fractions of the cells, `radius` is z^2/n, and `metric` returns its
-    value and gradient for cell probabilities.
+    `share` contains the observed fractions of the cells, and `radius` is z^2/n. `metric` returns
+    its value and gradient for cell probabilities.
     """
 
     def negative(p: Floats) -> tuple[float, Floats]:
@@ -395,9 +395,9 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
     The point is a mean of tables of the convex region. Each step adds the table that maximizes the
     linearized metric. A pairwise step (Lacoste-Julien and Jaggi 2015) moves weight from the worst
     table to the new one and is cheap. Pairwise steps zigzag if several empty or nearly empty cells
-    are equally good. After `_PAIRWISE` steps the weights of all tables are optimized instead
-    (Jaggi 2013, algorithm 4). The start is in the interior, where each cell has mass, because the
-    gradient may be infinite at an empty cell.
+    are equally good. After `_PAIRWISE` steps, the weights of all tables are therefore optimized
+    instead (Jaggi 2013, algorithm 4). The start is in the interior, because the gradient may be
+    infinite at an empty cell.
     """
     mixed = radius / (1 + radius) / 2
     p = (1 - mixed) * share + mixed / share.size
@@ -427,8 +427,8 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
 def _step(metric: ValueAndGradient, p: Floats, direction: Floats, longest: float) -> float:
     """Return the step in (0, longest] at which the metric stops increasing along a direction.
 
-    The full step empties cells, where a rate may become 0/0 and the metric may jump. It is only
-    taken if the metric does not decrease.
+    The full step empties cells, where a rate may become 0/0 and the metric may jump. It is used
+    only if the metric does not decrease.
     """
 
     def rise(step: float) -> float:
@@ -520,7 +520,7 @@ def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
 
 
 def mean_ratio(p: Floats, costs: Floats, units: Floats) -> tuple[float, Floats]:
-    """Return the mean cost divided by the share of some cells, and its gradient; nan without."""
+    """Return the mean cost divided by the fraction in some cells, and its gradient, or nan."""
     share, value = float(np.sum(p * units)), float(np.sum(p * costs))
     if share <= 0:
         return np.nan, np.zeros_like(p)
@@ -530,8 +530,8 @@ def mean_ratio(p: Floats, costs: Floats, units: Floats) -> tuple[float, Floats]:
 def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
     """Return the mean of a rate over labels, and its gradient in the cells of their tables.
 
-    `p` has shape (n_labels, 2, 2), with truth and prediction of each label. "weighted" is by
-    support.
+    `p` has shape (n_labels, 2, 2), with truth and prediction of each label. "weighted" uses the
+    support as weight.
     """
     row, column = p[:, 1, :].sum(axis=1), p[:, :, 1].sum(axis=1)
     values, by_part, by_row, by_column = _list_rates(score)[0].find(p[:, 1, 1], row, column)
@@ -559,7 +559,7 @@ def kappa(p: Floats, disagreement: Floats) -> tuple[float, Floats]:
 
 
 def phi(p: Floats) -> tuple[float, Floats]:
-    """Return Matthews' correlation, 0 if all true or all predicted labels are of one class."""
+    """Return Matthews' correlation, or 0 if all true or all predicted labels are of one class."""
     row, column = p.sum(axis=1), p.sum(axis=0)
     of_true, of_predicted = 1 - row @ row, 1 - column @ column
     scale = np.sqrt(max(of_true, 0.0) * max(of_predicted, 0.0))

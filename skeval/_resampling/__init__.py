@@ -1,3 +1,3 @@
-"""Resampling, inputs, plans, the loop over fits, jobs and their cache."""
+"""Resampling: inputs, plans, the loop over fits, and jobs with their cache."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Errors of fits, and what they say about X, and about the training set."""
+"""Errors of fits, with the values in X or the training set that caused them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def explain_error(error: Exception, inputs: Inputs, plan: ResamplingPlan) -> Exc
 
 
 def explain_failure(inputs: Inputs, rows: np.ndarray) -> str:
-    """Return the size of a training set on which a fit failed, and its rarest or only class."""
+    """Return the size of a failed fit's training set, and its rarest or only class."""
     target = inputs.target
     explanation = f"method={inputs.method!r}: estimator failed on {len(rows)} training samples"
     if target.output_classes:
@@ -124,7 +124,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
 
 
 def locate_values(X: Any, find: Callable[[np.ndarray], np.ndarray]) -> str:
-    """Return the number of the values of a table that `find` marks, and the names of their columns.
+    """Return the number of values of a table that `find` marks, and the names of their columns.
 
     The result is empty if there are no such values.
     """

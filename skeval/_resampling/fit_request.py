@@ -1,10 +1,10 @@
 """Outputs requested from each fit, and scores of fitted models with the classes of the target.
 
-A request lists predictions, scores of classes, a scorer and a note. A scorer that needs only the
-predictions of the tested samples works on the fits of a solver, too.
+A request lists predictions, scores of classes, a scorer and a note. A scorer that uses only the
+predictions of the tested samples also supports the fits of a solver.
 
 A model may order its classes in another way, or may not have seen one of them, and a test set may
-lack a class. Scorers of scikit-learn therefore get a `StandIn` and the known classes.
+lack a class. Scorers of scikit-learn therefore receive a `StandIn` and the known classes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SCORING_METHODS = ("predict_proba", "decision_function")
 
 @dataclass(frozen=True, eq=False)
 class FitRequest:
-    """Outputs requested from each fitted model, the columns of a `FitOutput`.
+    """Outputs requested from each fitted model, which are the columns of a `FitOutput`.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class FitRequest:
     scorer : callable, EachScorer or None
         ``scorer(model, X, y)`` returns a number or a dict of numbers.
     scoring : str, callable, list, tuple, set, dict or None
-        Argument that `scorer` was made from.
+        Argument `scoring` from which `scorer` was made.
     note : callable or None
         ``note(model, X, y)`` returns further output of a model and its test samples. The models
         are then fitted one by one.
@@ -83,7 +83,7 @@ class FitRequest:
         return replace(self, methods=tuple(sorted(methods)))
 
     def need_no_model(self, inputs: Inputs) -> bool:
-        """Whether predictions suffice, so that a solver, which has no models, may do the fits."""
+        """Whether predictions suffice, so that a solver, which has no models, can do the fits."""
         if self.note is not None or self.scorer is None:
             return self.note is None
         # a scorer may use the model in other ways
@@ -102,7 +102,7 @@ class FitRequest:
         return True
 
     def scorers(self, target: Target) -> dict[str, Any]:
-        """Return the scorers by name. A single scorer has no name."""
+        """Return the scorers as a dict. A single scorer has no name."""
         if isinstance(self.scorer, EachScorer):
             return self.scorer.scorers
         if self.scoring is None:
@@ -111,7 +111,7 @@ class FitRequest:
         return {"": self.scorer}
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
-        """Return the outputs of a fitted model by name of column. Labels are not encoded."""
+        """Return the outputs of a fitted model as a dict of columns. Labels are not encoded."""
         outputs: dict[str, Any] = {}
         if "decision_function" in self.methods:
             decision = read_response("decision_function", model, X, target)
@@ -153,14 +153,14 @@ class FitRequest:
 
 
 def check_scores(scores: Any, name: str) -> Any:
-    """Return a score or scores by name. Raise unless each is a single number."""
+    """Return a score or a dict of scores. Raise an error unless each is a single number."""
     for label, score in (scores if isinstance(scores, dict) else {name: scores}).items():
         check_one_number(label, score)
     return scores
 
 
 def check_one_number(name: str, score: Any) -> None:
-    """Raise if the scorer of a name returns several scores, or no number."""
+    """Raise an error if the scorer of a name returns several scores, or no number."""
     wrong = f"each scorer in scoring must return one number, {name!r} returned"
     if isinstance(score, Mapping):
         raise TypeError(
@@ -178,7 +178,7 @@ def check_one_number(name: str, score: Any) -> None:
 def find_response_method(estimator: Any, target: Target) -> str | None:
     """Return the prediction method for scores of classes, probabilities if there are any.
 
-    Decision values of pairs of classes are not class scores, even with three classes, which have
+    Decision values of pairs of classes are not class scores, even with three classes, which form
     three pairs.
     """
     if target.classes is None or decides_by_pairs(estimator, target):
@@ -187,7 +187,7 @@ def find_response_method(estimator: Any, target: Target) -> str | None:
 
 
 def decides_by_pairs(estimator: Any, target: Target) -> bool:
-    """Whether an estimator has decision values of pairs of classes only."""
+    """Whether an estimator has only decision values of pairs of classes."""
     if target.classes is None or len(target.classes) < 3 or hasattr(estimator, "predict_proba"):
         return False
     shapes = [
@@ -199,10 +199,10 @@ def decides_by_pairs(estimator: Any, target: Target) -> bool:
 
 
 def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray | None:
-    """Return scores with a column for each class of the target, or decision values of the second.
+    """Return scores with one column for each class, or decision values of the second class.
 
-    A class that the model has not seen has probability 0. The result is None if the model lacks the
-    method, if the method raises, or if decision values are of other classes.
+    A class that the model has not seen has probability 0. The result is None if the model lacks
+    the method, if the method raises an error, or if decision values are for other classes.
     """
     if not hasattr(model, method):
         return None
@@ -245,9 +245,9 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
 def score_predictions(
     output: FitOutput, block: PlanBlock, request: FitRequest, tags: Any, target: Target
 ) -> list[Any]:
-    """Return the score of each fit that a solver completed, None for the others.
+    """Return the score of each fit that a solver completed, and None for the others.
 
-    The usual metrics are computed for all fits at once, the others one by one.
+    The usual metrics are computed for all fits at once, and other metrics one by one.
     """
     done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
     several, scorers = is_several(request.scoring), request.scorers(target)
@@ -286,7 +286,7 @@ def is_several(scoring: Any) -> bool:
 
 
 def name_parts(scoring: Any) -> dict[str, Any]:
-    """Return the scorers in an argument `scoring` by name. A single one has the name ''."""
+    """Return the scorers in an argument `scoring` as a dict. A single one has the name ''."""
     if isinstance(scoring, dict):
         return scoring
     return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
@@ -299,8 +299,8 @@ OF_CLASSES = {"predict_proba", "decision_function"}
 def align_columns(method: str, response: np.ndarray, seen: Any, classes: np.ndarray) -> Any:
     """Return scores of each class in a column, or decision values of the second of two classes.
 
-    `seen` are the classes of the columns in the order of the model. A class that the model has not
-    seen has probability 0. The result is None if decision values are of other classes.
+    `seen` contains the classes of the columns in the order of the model. A class that the model
+    has not seen has probability 0. The result is None if decision values are for other classes.
     """
     seen = classes if seen is None else np.asarray(seen)
     response = flatten_column(response)
@@ -327,8 +327,8 @@ def flatten_column(predicted: Any, outputs: Any = ()) -> Any:
 class StandIn:
     """A fitted model for scorers, with one function of the samples for each prediction method.
 
-    Its samples are row numbers of known responses, or those of a model. Classes are in the order of
-    the target. Each response to the same samples is computed once.
+    Its samples are row numbers of known responses, or the samples of a model. Classes are in the
+    order of the target. Each response to the same samples is computed once.
     """
 
     def __init__(
@@ -341,7 +341,7 @@ class StandIn:
 
     @classmethod
     def of_output(cls, output: FitOutput, tags: Any, target: Target) -> StandIn:
-        """Return a model that replays predictions; its samples are their row numbers."""
+        """Return a model that replays predictions. Its samples are their row numbers."""
         responses: dict[str, Any] = output.responses
         responses["predict"] = target.decode(responses["predict"])
         return cls(responses, tags, target.classes)
@@ -415,7 +415,7 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
 
 
 def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
-    """Return the score of a fitted model, or a dict of scores by name."""
+    """Return the score of a fitted model, or a dict of scores."""
     if isinstance(scorer, EachScorer):
         return scorer.score_parts(model, X, y, target)
     if is_plain_scorer(scorer):
@@ -425,9 +425,10 @@ def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
 
 @dataclass(frozen=True)
 class EachScorer:
-    """Scorers by name, whose scores come from the same predictions.
+    """Dict of scorers, whose scores are computed from the same predictions.
 
-    A score that raises a ValueError is nan unless `raises`, as ``error_score="raise"`` demands.
+    A score that raises a ValueError is nan unless `raises`, as required by
+    ``error_score="raise"``.
     """
 
     scorers: dict[str, Any]
@@ -499,7 +500,7 @@ class SmallTestSetError(ValueError):
 
 
 class ScoreTrial:
-    """Possible predictions for a few samples of each class, or some numbers, some of them wrong.
+    """Possible predictions for a few samples of each class or some numbers, some of them wrong.
 
     Scores of subsets show which test sets a scorer requires.
     """
@@ -527,12 +528,12 @@ class ScoreTrial:
         self.model = StandIn(responses, inputs.tags, target.classes)
 
     def run(self, scorer: Any, rows: np.ndarray | None = None) -> Any:
-        """Return the score of some samples, by default of all."""
+        """Return the score of some samples (by default all)."""
         rows = np.arange(self.n) if rows is None else rows
         return score_model(scorer, self.model, rows, self.true[rows], self.target)
 
     def score(self, scorer: Any, rows: np.ndarray) -> float:
-        """Return the score of some samples, nan if it is undefined."""
+        """Return the score of some samples, or nan if it is undefined."""
         with ignored_warnings(), np.errstate(all="ignore"):
             try:
                 return float(self.run(scorer, rows))
@@ -559,11 +560,11 @@ class ScoreTrial:
 def check_test_sets(
     inputs: Inputs, plan: ResamplingPlan, scorers: dict[str, Any], *, skip_undefined: bool = False
 ) -> None:
-    """Raise if a score needs several samples or classes that a test set of the plan lacks.
+    """Raise an error if a score needs several samples or classes that a test set of the plan lacks.
 
     A mean over samples, such as accuracy, may be averaged over test sets of any size. Other scores
     of a single sample or class are undefined, or constants that do not depend on the model. With
-    `skip_undefined`, the caller leaves out test sets without a score.
+    `skip_undefined`, the caller omits test sets without a score.
     """
     target = inputs.target
     # the test sets of the observed labels: a permutation test has those first

@@ -1,11 +1,11 @@
 """Validated inputs of a public function, outputs of fits, losses, and the arguments of `fit`.
 
-Outputs are predictions, scores and decision values of the tested samples. A loss is chosen by name
-or given as a function of labels and predictions.
+Outputs are predictions, scores and decision values of the tested samples. A loss is a name, or a
+function of labels and predictions.
 
-Sample weights, groups and params are routed to the steps that accept them. An estimator behind a
-step that uses the labels, such as a selector, does not repeat this step when it estimates its own
-error. A step without weights uses all samples alike. Both are reported.
+Sample weights, groups and params are routed to the steps that accept them. If a step before an
+estimator uses the labels, for example a selector, the estimator does not repeat this step when it
+estimates its own error. A step without weights uses all samples equally. Both cases are reported.
 """
 
 from __future__ import annotations
@@ -76,22 +76,22 @@ class FitOutput:
     test : bool ndarray of shape (n_fits, n_samples)
         Test samples of each fit.
     failed : bool ndarray of shape (n_fits,)
-        Fits without predictions. A solver leaves them to the estimator, or the estimator raised
-        an error and ``error_score=numpy.nan``.
+        Fits without predictions. Either a solver left the fit to the estimator, or the estimator
+        raised an error and ``error_score=numpy.nan``.
     predicted : ndarray of shape (n_predictions,) or None
-        Class codes, or numbers.
+        Class codes, or numeric predictions.
     decision : ndarray of shape (n_predictions,) or (n_predictions, n_classes), or None
-        Decision values, for two classes those of the second class.
+        Decision values. For two classes, they are for the second class.
     probability : ndarray of shape (n_predictions, n_classes) or None
     scores : list of length n_fits, or None
         Score of each fit, a number or a dict of numbers, or None if the fit failed.
     notes : list of length n_fits, or None
         Further output of each model, as requested.
     noise : ndarray of shape (n_fits,) or None
-        Size of the rounding errors of decision values; None if unknown.
+        Size of the rounding errors of decision values, or None if unknown.
     seconds : ndarray of shape (n_fits, 2) or None
-        Time of each fit, and of its predictions and scores. A solver's fits have their share of the
-        time of a block; nan if unknown.
+        Time of each fit, and of its predictions and scores, or nan if unknown. For a solver, the
+        time of a block is divided among its fits.
     n_solved : int
         Number of fits by a solver.
     """
@@ -111,8 +111,8 @@ class FitOutput:
     def of_decisions(cls, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return the outputs of fits to two classes from their decision values.
 
-        `values` has the shape (n_fits, n_samples), `solved` the shape (n_fits,). A decision value
-        of 0 means the second class, as in libsvm.
+        `values` has the shape (n_fits, n_samples), and `solved` the shape (n_fits,). As in libsvm,
+        a decision value of 0 means the second class.
         """
         decision = values[block.test & solved[:, None]]
         return cls(block.test, ~solved, (decision >= 0).astype(np.intp), decision)
@@ -148,7 +148,7 @@ class FitOutput:
 
     @property
     def responses(self) -> dict[str, np.ndarray]:
-        """Predictions by the name of the prediction method. Classes are codes."""
+        """Predictions with the name of the prediction method as key. Classes are codes."""
         named = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
         return {name: values for name, values in named if values is not None}
 
@@ -219,11 +219,11 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
 def tie_values(values: np.ndarray) -> np.ndarray:
     """Return decision values, made equal if they differ by rounding errors only.
 
-    Values are tied if their distance is at most the largest of 1e-9 of the spread of all values,
-    the relative accuracy of a solver, sixteen machine epsilons of the largest value, which may come
-    from the intercept, and, in `tie_rows`, the rounding errors of the sums behind the values. A
-    classifier that is constant except for rounding therefore ranks no pair of samples, and one
-    whose differences are small relative to its intercept ranks all pairs.
+    Values are tied if their distance is at most the largest of the following: 1e-9 of the spread
+    of all values, the relative accuracy of a solver, sixteen machine epsilons of the largest value
+    (which may come from the intercept), and, in `tie_rows`, the rounding errors of the underlying
+    sums. Therefore, a classifier that is constant except for rounding ranks no pair of samples. A
+    classifier whose differences are small relative to its intercept ranks all pairs.
 
     `values` has shape (n_samples,) or (n_samples, n_classes). Each column is tied separately.
     """
@@ -265,14 +265,14 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 NAMED = {**LOSSES, **PROBABILITY_LOSSES}
-"""Losses by the name in an argument `loss`."""
+"""Losses with their names in an argument `loss`."""
 
 LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A per-sample loss, its name, and the prediction method that it applies to."""
+    """A per-sample loss, with its name and the prediction method that it uses."""
 
     name: str
     function: Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -291,7 +291,7 @@ class Loss:
         return values
 
     def of_output(self, target: Target, block: PlanBlock, output: FitOutput) -> np.ndarray:
-        """Return all losses, shape (n_fits, n_samples), nan without a prediction."""
+        """Return all losses, shape (n_fits, n_samples), or nan without a prediction."""
         losses = np.full(block.test.shape, np.nan)
         if output.predicted is not None:
             losses[output.mask] = self.of_predictions(target, block, output)
@@ -369,12 +369,12 @@ LOSSES_OF_LABELS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "hamming": lambda true, predicted: np.mean(true != predicted, axis=1),
     "zero_one": lambda true, predicted: np.any(true != predicted, axis=1),
 }
-"""Share of wrong labels, and whether any label is wrong."""
+"""Losses of labels: the fraction of wrong labels, and whether any label is wrong."""
 LOSSES_OF_OUTPUTS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "squared": lambda true, predicted: np.mean((true - predicted) ** 2, axis=1),
     "absolute": lambda true, predicted: np.mean(np.abs(true - predicted), axis=1),
 }
-"""Means over the outputs."""
+"""Losses that are means over the outputs."""
 
 
 def resolve_output_loss(loss: str | None, target: Target) -> Loss:
@@ -391,7 +391,7 @@ def resolve_output_loss(loss: str | None, target: Target) -> Loss:
 
 
 def losses_by_output(loss: Loss, target: Target) -> dict[str, Loss]:
-    """Return the loss of each output by name, empty for a user's function of all outputs."""
+    """Return the loss of each output as a dict, empty for a user's function of all outputs."""
     if loss.name not in {**LOSSES_OF_LABELS, **LOSSES_OF_OUTPUTS}:
         return {}
     name = "zero_one" if target.output_classes else loss.name
@@ -412,7 +412,7 @@ def judge_output(
 
 
 def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
-    """Return the weighted mean loss of test samples. Raise if all weights are 0."""
+    """Return the weighted mean loss of test samples. Raise an error if all weights are 0."""
     if weights is None:
         return float(losses.mean())
     largest = weights.max()
@@ -446,21 +446,21 @@ class Inputs:
     estimator : estimator
     X : indexable
     target : Target
-        Labels or numbers, and the groups of the samples.
+        Labels or numeric target, and the groups of the samples.
     losses : tuple of Loss
         Losses to compute from the fits. Methods use the first. Empty if no loss is needed.
     weight : ndarray of shape (n_samples,) or None
         Sample weights of fits and of means of losses, as passed by the user.
     params : dict or None
-        Other arguments of `fit` by name.
+        Other arguments of `fit`.
     n_jobs, verbose, memory, error_score
-        As in scikit-learn.
+        Run options, as in scikit-learn.
     method : str
-        Name of the method that repeats the fits, for results and errors.
+        Name of the method that repeats the fits, for results and error messages.
     confidence_level : float
         Nominal coverage of the intervals of results.
     counted : SamplingUnits or None
-        Sampling units of the losses, if these are not the groups or the samples.
+        Sampling units of the losses, if they are not the groups or the samples.
     """
 
     estimator: Any
@@ -489,7 +489,7 @@ class Inputs:
 
     @cached_property
     def units(self) -> SamplingUnits:
-        """Sampling units, held out together, by default the groups, or the samples."""
+        """Sampling units that are held out together, by default groups or samples."""
         return self.counted or units_of(self.target, self.groups)
 
     @property
@@ -508,7 +508,7 @@ class Inputs:
         return self.count(output.rows, self.loss_values(output))
 
     def count(self, rows: np.ndarray, losses: np.ndarray) -> TestLosses:
-        """Return losses of some samples, with the weights and units of these."""
+        """Return losses of some samples, with the weights and units of these samples."""
         unit = self.units.unit[rows] if self.units.clustered else None
         return TestLosses(losses, None if self.weight is None else self.weight[rows], unit)
 
@@ -542,7 +542,7 @@ class Inputs:
         return [method for method in RESPONSES if hasattr(self.estimator, method)]
 
     def with_estimator(self, estimator: Any, X: Any = None) -> Inputs:
-        """Return the inputs with another estimator, perhaps on other features."""
+        """Return the inputs with another estimator, and perhaps with other features."""
         return replace(self, estimator=estimator, X=self.X if X is None else X)
 
     def with_options(self, **settings: Any) -> Inputs:
@@ -572,7 +572,8 @@ def validate_inputs(
     """Return the validated inputs of a public function.
 
     Without a loss (`with_loss`), every target of the estimator is valid. It may have several
-    outputs if the function supports them (`several`). `name` is the argument of the estimator.
+    outputs if the function supports them (`several`). `name` is the name of the argument with the
+    estimator.
     """
     # arguments in the wrong places, before the data are read
     _checks.check_confidence_level(confidence_level)
@@ -626,9 +627,9 @@ def uses_labels(step: Any) -> bool:
 
 
 def find_biased(estimator: Any, before: str | None = None) -> Iterator[tuple[str, Any]]:
-    """Yield steps that use the labels, and parts behind them whose own error ignores this step.
+    """Yield steps that use the labels, and parts after them whose own error ignores this step.
 
-    `before` is the name of such a step in front of `estimator`.
+    `before` is the name of such a step before `estimator`.
     """
     # a later step whose error would ignore this selection
     has_error = getattr(estimator, "_own_error", None) is not None
@@ -652,7 +653,7 @@ def find_biased(estimator: Any, before: str | None = None) -> Iterator[tuple[str
 
 
 OF_SELECTOR, OF_CLASSIFIER = MethodMapping(), MethodMapping()
-"""Methods of an estimator and those of its parts that they call, as in a pipeline of the parts."""
+"""Methods of an estimator, and the methods of its parts that they call, as in a pipeline."""
 for _method in ("fit", *RESPONSES, "predict_log_proba"):
     OF_SELECTOR.add(caller=_method, callee="transform")
     OF_CLASSIFIER.add(caller=_method, callee=_method)
@@ -671,7 +672,7 @@ def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: i
 
 
 Params = Mapping[str, Any] | None
-"""Arguments of `fit` by name, as in `sklearn.model_selection.cross_validate`."""
+"""Arguments of `fit`, as in `sklearn.model_selection.cross_validate`."""
 
 ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor)
 """Ensembles whose `fit` accepts weights through ``**fit_params`` from scikit-learn 1.7 on."""
@@ -680,8 +681,8 @@ ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegr
 def forwards(estimator: Any) -> Any:
     """Return the part of an estimator that receives the arguments of its `fit`, or None.
 
-    These are searches, and selectors and regressors that wrap another estimator. `RFECV` accepts
-    groups only.
+    Such estimators are searches, and selectors and regressors that wrap another estimator. `RFECV`
+    accepts only groups.
     """
     if is_search(estimator) or isinstance(estimator, SelectFromModel):
         return estimator.estimator
@@ -763,8 +764,8 @@ def check_takes_weights(estimator: Any) -> None:
 def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
     """Return the keyword arguments of `fit` that pass weights to all steps that accept them.
 
-    A scaler in front of a classifier is part of the procedure, so it is weighted too. Under
-    metadata routing it receives the arguments that it requests.
+    A scaler before a classifier is part of the procedure, so it is weighted too. With metadata
+    routing, it receives the arguments that it requests.
     """
     return {} if weights is None else _hand_on(estimator, "sample_weight", weights, takes_weights)
 
@@ -774,7 +775,7 @@ def drop_unweighted(
 ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray | None, Any]:
     """Return samples, labels, weights, groups and folds without the samples of weight 0.
 
-    Ensembles leave samples out by such weights, and test on them.
+    Ensembles omit samples by weights of 0, and test on them.
     """
     # samples to keep
     rows = np.flatnonzero(weights)
@@ -810,10 +811,10 @@ def _hand_on(
 
 
 def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, dict[str, Any]]:
-    """Return the keyword arguments of `fit` for each part of an estimator, by name.
+    """Return the keyword arguments of `fit` for each part of an estimator, as a dict.
 
-    Under metadata routing each part receives what it requests, as the steps of a pipeline do.
-    Otherwise all parts that accept weights and groups receive them.
+    With metadata routing, each part receives what it requests, as the steps of a pipeline do.
+    Otherwise, all parts that accept weights and groups receive them.
     """
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(router, "fit", **metadata)
@@ -838,7 +839,7 @@ def route_call(
 ) -> dict[str, Any]:
     """Return the keyword arguments of a method of a part, which a method of an estimator calls.
 
-    Without metadata routing the part of the same method receives all of them, as in a pipeline.
+    Without metadata routing, the part with the same method receives all of them, as in a pipeline.
     """
     if not get_config()["enable_metadata_routing"]:
         return metadata if callee == method else {}
@@ -847,7 +848,7 @@ def route_call(
 
 
 def check_params(params: Params, n_samples: int) -> None:
-    """Raise unless `params` are arguments of `fit` by name, with one weight per sample."""
+    """Raise an error unless `params` are arguments of `fit` by name, with one weight per sample."""
     if params is None:
         return
     if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
@@ -892,7 +893,7 @@ def fit_arguments(
 ) -> dict[str, Any]:
     """Return the keyword arguments of a fit to some rows of `X` with these weights.
 
-    `groups` and `params` cover all samples. `params`, from the user, override the rest.
+    `groups` and `params` cover all samples. `params`, from the user, overrides the rest.
     """
     # weights are already selected by row; groups and params are not
     arguments = {**group_parameters(estimator, groups), **(params or {})}
@@ -900,11 +901,11 @@ def fit_arguments(
 
 
 MAX_MEAN_COUNT = 10
-"""Whole-number weights of a larger mean, such as those of a survey, are not repeated rows."""
+"""Maximum mean of integer weights that are treated as repeated rows, unlike those of a survey."""
 
 
 def find_unweighted(steps: Any, weights: np.ndarray) -> list[Any]:
-    """Return the steps whose fit accepts no weights, none if the weights are equal."""
+    """Return the steps whose fit accepts no weights, or none if the weights are equal."""
     if np.ptp(weights) == 0:
         return []
     parts = [step for _, step in list_receivers(steps) if not isinstance(step, Pipeline)]

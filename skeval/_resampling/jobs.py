@@ -1,9 +1,9 @@
 """Parallel jobs through joblib, with a progress bar and a cache of finished jobs.
 
 A run of jobs is one call of joblib, which sends the shared data to each worker once. joblib's own
-processes map large arrays from files, and on a Dask cluster joblib sends a large function, with
-its data, to one worker, from which the others fetch it. The cache is a `joblib.Memory`, with the
-code of the task as part of the key.
+processes map large arrays from files. On a Dask cluster, joblib sends a large function and its
+data to one worker, from which the others fetch it. The cache is a `joblib.Memory`, with the code
+of the task as part of the key.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from skeval.utils._checks import check_jobs, ignored_warnings, warn_user
 
 
 class JobList(Protocol):
-    """Jobs by number."""
+    """Jobs with their numbers."""
 
     def __len__(self) -> int: ...
 
@@ -53,7 +53,7 @@ def open_jobs(
 ) -> Iterator[Jobs]:
     """Open the workers, the bar and the memory for jobs ``function(job)``.
 
-    With `blocks` a job is a block of many fits, sent and stored separately. `total` is the number
+    With `blocks`, a job is a block of many fits, sent and stored separately. `total` is the number
     of fits.
     """
     check_jobs(n_jobs, verbose)
@@ -84,8 +84,8 @@ def open_jobs(
 class Jobs:
     """Runs jobs, and stores finished ones in `results` unless it is None.
 
-    `options` are those of `joblib.Parallel`. `listeners` are called with the number of newly
-    completed fits. `n_reused` is the number of fits that `results` already contained.
+    `options` contains the options of `joblib.Parallel`. `listeners` are called with the number of
+    newly completed fits. `n_reused` is the number of fits that `results` already contained.
     """
 
     function: Callable[[Any], Any]
@@ -107,7 +107,7 @@ class Jobs:
         that are complete in the cache are yielded before the next batch is made, so that memory
         does not grow with their number. Each warning of the jobs is shown once, with its count.
 
-        An error while batches are made is raised after the jobs sent before it are done.
+        An error while batches are made is raised after the jobs that were sent before it are done.
         """
         shared_tally = tally_of_all.get()
         tally = Tally() if shared_tally is None else shared_tally
@@ -192,7 +192,7 @@ class Batch(NamedTuple):
 
 
 def list_jobs(batch: Batch, waiting: deque[Batch], source: Iterator[Batch]) -> Iterator[Any]:
-    """Yield the jobs left to do. Joblib pulls them, and thereby opens the next batches."""
+    """Yield the remaining jobs. Joblib pulls them, and thereby opens the next batches."""
     while batch.left:
         yield from [batch.jobs[at] for at in batch.left]
         following = next(source, None)
@@ -237,8 +237,8 @@ class Tally:
     def warn(self) -> None:
         """Issue each kind of warning once, with its count.
 
-        A warning that points to the code that called the model, here this package, is attributed to
-        the caller of the package.
+        A warning that points to the calling code, which is this package, is attributed to the
+        caller of the package.
         """
         for kind, count in self.counts.items():
             category, text, file, line = self.first[kind]
@@ -294,7 +294,7 @@ class SharedFunction:
     """A function whose stated size is large, so that joblib sends it only once to a Dask cluster.
 
     Parallel work of an estimator within a job runs in threads, as in joblib's own processes.
-    Otherwise joblib would send this work, with its data, over the cluster for every fit.
+    Otherwise, joblib would send this work and its data over the cluster for every fit.
     """
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
@@ -309,10 +309,11 @@ class SharedFunction:
 
 
 class StoredResults:
-    """Stored results of the jobs of one function, by joblib's hashes of the function and the job.
+    """Stored results of one function's jobs, by joblib's hashes of the function and the job.
 
-    The function contains the estimator and the data. It is hashed once. joblib knows functions and
-    classes by their names. After a change of their source the folder must be deleted.
+    The function contains the estimator and the data, and is hashed once. joblib identifies
+    functions and classes by their names. After a change of their source, the folder must be
+    deleted.
     """
 
     def __init__(self, memory: Any, function: Callable[[Any], Any]) -> None:
@@ -337,7 +338,7 @@ class StoredResults:
         self.get(key, lambda: value)
 
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Return a result. Compute and store it if there is no readable one."""
+        """Return a result. If there is no readable one, compute and store it."""
         with self._lock:
             return self._memory(compute, self._function, key)
 

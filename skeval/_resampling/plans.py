@@ -1,7 +1,7 @@
-"""Resampling plans, with training weights, test masks and labels of each fit, in blocks.
+"""Resampling plans: training weights, test masks and labels of each fit, in blocks.
 
-The classes come first, then the plans of folds, subsamples and resamples, and the splits of an
-argument `cv`. Integers are pickled in the smallest type that represents them.
+The module begins with the classes. The plans of folds, subsamples and resamples follow, and the
+splits of an argument `cv`. Integers are pickled in the smallest type that represents them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from skeval.utils._checks import (
 )
 
 BLOCK_ELEMENTS = 2**22
-"""Elements of a (fits, n_samples) array in one block, 32 MB of float64."""
+"""Maximum number of elements of a (fits, n_samples) array in one block, 32 MB of float64."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,7 +63,7 @@ class Fit:
     Attributes
     ----------
     train, test, order : ndarray of shape (n_samples,)
-        As in `PlanBlock`.
+        One row of the same attribute of `PlanBlock`.
     rows : ndarray or None
         Training samples in the order of the splitter, or None if it is ascending.
     """
@@ -165,12 +165,12 @@ class ResamplingPlan:
         ``draw(r)`` returns the `PlanBlock` of draw `r`, the same in every call. All random
         numbers of a resampling are drawn here, in the calling process.
     fits_per_draw : int
-        Number of fits in each draw, 1, or the number of folds that cross it.
+        Number of fits in each draw. It is 1, or the number of folds of a cross-validation.
     weighted : bool
-        Whether `train` contains the sample weights, so that none are added to the fits.
+        Whether `train` contains the sample weights, so that no weights are added to the fits.
     single_fits : bool
-        Whether each fit counts by itself, as a fold does. It is yielded as soon as it is done, its
-        training set must have two classes, and sample weights are put into `train`.
+        Whether each fit counts separately, as a fold does. It is then yielded as soon as it is
+        done, its training set must have two classes, and sample weights are put into `train`.
     n_folds : int
         Number of fits of a repeat. 0 means `fits_per_draw`.
     """
@@ -194,7 +194,7 @@ class ResamplingPlan:
 
     @property
     def shuffled(self) -> bool:
-        """Whether labels are exchanged, if only in later draws."""
+        """Whether labels are permuted, even if only in later draws."""
         return self.draw(self.n_draws - 1).order is not None
 
     @property
@@ -203,12 +203,12 @@ class ResamplingPlan:
         return self.n_fits // self.n_folds
 
     def repeats(self) -> Iterator[ResamplingPlan]:
-        """Yield each repeat as a plan of its own."""
+        """Yield each repeat as a separate plan."""
         for repeat in range(self.n_repeats):
             yield self.take(repeat, 1)
 
     def take(self, first: int, n_repeats: int) -> ResamplingPlan:
-        """Return a plan of some repeats, from `first` on."""
+        """Return a plan of some repeats, beginning with `first`."""
         if (first, n_repeats) == (0, self.n_repeats):
             return self
         # number draws from the first repeat taken
@@ -224,7 +224,8 @@ class ResamplingPlan:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
 
         The first block has at most `first` repetitions. Each further block is as large as all
-        blocks before it. A plan of a single block is drawn once, even if it is iterated again.
+        previous blocks together. A plan of a single block is drawn once, even if it is iterated
+        again.
         """
         # whole repetitions in a block of bounded memory
         fits = BLOCK_ELEMENTS // self.n_samples
@@ -260,13 +261,13 @@ def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
 
 
 def whole_plan(n_samples: int) -> ResamplingPlan:
-    """Train on all samples once, test on all of them, resubstitution."""
+    """Plan of one fit that trains and tests on all samples (resubstitution)."""
     everything = PlanBlock(np.ones((1, n_samples), dtype=np.intp), np.ones((1, n_samples), bool))
     return ResamplingPlan(n_samples, 1, lambda _: everything)
 
 
 def shrink(array: np.ndarray | None) -> Any:
-    """Return non-negative integers in the smallest signed type, other arrays unchanged."""
+    """Return nonnegative integers in the smallest signed type, and other arrays unchanged."""
     if array is None or array.dtype.kind not in "iu" or not array.size:
         return array
     return array.astype(np.min_scalar_type(-1 - int(array.max())))
@@ -282,7 +283,7 @@ def bootstrap_plan(
     classes: np.ndarray | None = None,
     codes: np.ndarray | None = None,
 ) -> ResamplingPlan:
-    """Train on a resample, test on the samples that it leaves out.
+    """Plan that trains on resamples and tests on the samples that they leave out.
 
     A resample that leaves no sample out, or (with `codes`) has fewer than two classes, is drawn
     again.
@@ -311,7 +312,7 @@ def bootstrap_plan(
 def plan_resamples(
     indices: Any, units: DrawingUnits, codes: np.ndarray | None = None
 ) -> ResamplingPlan:
-    """Train on the user's resamples, rows of sample indices, which must draw whole groups."""
+    """Plan that trains on the user's resamples, rows of sample indices that draw whole groups."""
     # rows of valid sample indices
     with naming("indices"):
         indices = np.asarray(indices)
@@ -372,8 +373,8 @@ Folds = Iterable[tuple[np.ndarray, np.ndarray]]
 class KeptFolds(Sequence):
     """The (train, test) indices of each fold, in little more memory than the test sets.
 
-    A training set in ascending order that is the complement of its test set is not stored, so
-    leave-one-out takes n numbers, not n^2.
+    A training set is not stored if it is in ascending order and the complement of its test set.
+    Leave-one-out therefore stores n numbers, not n^2.
     """
 
     def __init__(self, n_samples: int, folds: Folds) -> None:
@@ -402,9 +403,9 @@ class KeptFolds(Sequence):
 
 
 def fold_plan(n_samples: int, folds: Folds, n_repeats: int = 0) -> ResamplingPlan:
-    """One fit for each (training indices, test indices), as a scikit-learn splitter yields them.
+    """Plan of one fit for each (training indices, test indices) of a scikit-learn splitter.
 
-    With `n_repeats`, the folds are those of repeat after repeat, and each counts by itself.
+    With `n_repeats`, the folds of the repeats follow each other, and each fold counts separately.
     """
     kept = (folds if isinstance(folds, KeptFolds) else KeptFolds(n_samples, folds)).parts
     if not kept:
@@ -473,7 +474,7 @@ def deal_folds(
 
 
 def list_left_out(n_folds: int, *, nested: bool) -> list[tuple[int, ...]]:
-    """Return the folds that each fit of a repeat leaves out, one, and if `nested` also two."""
+    """Return the folds that each fit of a repeat leaves out: one, or if `nested` also two."""
     left_out: list[tuple[int, ...]] = [(k,) for k in range(n_folds)]
     return left_out + list(combinations(range(n_folds), 2)) if nested else left_out
 
@@ -481,9 +482,10 @@ def list_left_out(n_folds: int, *, nested: bool) -> list[tuple[int, ...]]:
 def repeated_folds(
     units: SamplingUnits, n_folds: int, n_repeats: int, root: SeedSequence, *, nested: bool = False
 ) -> ResamplingPlan:
-    """Leave out each fold of each repeat, and each pair of folds if `nested`.
+    """Plan that leaves out each fold of each repeat, and each pair of folds if `nested`.
 
-    A fit without the folds k and l is used for both orders of nesting, l within k and k within l.
+    A fit without the folds k and l is used for both orders of nesting, that is, l within k and k
+    within l.
     """
     folds = deal_folds(units, n_folds, n_repeats, root)
     left_out = list_left_out(n_folds, nested=nested)
@@ -502,7 +504,7 @@ def repeated_folds(
 def subsamples(
     units: SamplingUnits, n_test: int, n_repeats: int, root: SeedSequence
 ) -> ResamplingPlan:
-    """Test on a random part, train on the rest."""
+    """Plan that tests on a random part and trains on the rest."""
     everything = np.arange(units.n_units)
 
     def draw(fit: int) -> PlanBlock:
@@ -514,15 +516,15 @@ def subsamples(
 
 
 DEFAULT_FOLDS, LARGE, FOLDS_OF_LARGE = 10, 5000, 5
-"""Number of folds, and of the main estimate for more samples than `LARGE`."""
+"""Number of folds, and number for the main estimate with more than `LARGE` samples."""
 
 
 class StratifiedDealer:
     """Folds of a stratified splitter for the same labels in another order.
 
     They equal the folds of scikit-learn, whose checks of the labels take longer than the folds
-    themselves. The folds of the members of a class depend only on the sizes of the classes, in
-    order of appearance, and on the seed.
+    themselves. The folds of the members of a class depend only on the seed and the sizes of the
+    classes, in order of appearance.
     """
 
     def __init__(self, splitter: Any, sizes: np.ndarray) -> None:
@@ -593,7 +595,7 @@ def make_permutation_plan(
     *,
     in_time: bool = False,
 ) -> ResamplingPlan:
-    """Cross-validate the observed labels, then the permutation ``order_of(r)`` of repetition `r`.
+    """Plan with the observed labels, then with the permutation ``order_of(r)`` of repetition `r`.
 
     Folds in time order raise an error unless the permutations are valid for series (`in_time`).
     """
@@ -659,7 +661,7 @@ def resolve_folds(
 def split_samples(
     splitter: Any, X: Any, target: Target, groups: Any
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the (train, test) indices of each fold. Raise if a fold splits a group."""
+    """Yield the (train, test) indices of each fold. Raise an error if a fold splits a group."""
     n = len(target)
     for fold, (train, test) in enumerate(_split_quietly(splitter, X, target.y, groups)):
         train, test = fold_indices(n, "train", train), fold_indices(n, "test", test)
@@ -668,7 +670,7 @@ def split_samples(
 
 
 def check_whole_groups(fold: int, train: np.ndarray, test: np.ndarray, groups: Any) -> None:
-    """Raise if a group has samples in both the training set and the test set of a fold."""
+    """Raise an error if a group has samples in both the training set and the test set of a fold."""
     if groups is None:
         return
     groups = np.asarray(groups)
@@ -697,7 +699,7 @@ def _split_quietly(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple
 
 
 def check_repeats(cv: Any, n_repeats: int) -> int:
-    """Return the number of repeats. Raise if `cv` cannot be shuffled again."""
+    """Return the number of repeats. Raise an error if `cv` cannot be shuffled again."""
     n_repeats = check_count("n_repeats", n_repeats)
     if n_repeats > 1 and not isinstance(cv, Integral):
         raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}.")
@@ -719,7 +721,8 @@ def draw_repeats(
 ) -> tuple[list[tuple[np.ndarray, np.ndarray]], list[int]]:
     """Return the folds of all repeats, without identical repeats, and the repeat of each fold.
 
-    Folds of one group or sample each are always the same. Repeats would count as new evidence.
+    Folds of single groups or single samples are always the same. Their repeats would count as new
+    evidence.
     """
     # each repeat shuffles its folds with a seed of its own
     root, seen = root_seed(random_state), set()
@@ -737,7 +740,7 @@ def draw_repeats(
 def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
     """Whether the test samples of all folds come after the training samples, as in time series.
 
-    A single split of this form may be a plain test set at the end of a file.
+    A single split of this form may be a test set at the end of a file.
     """
     if isinstance(splitter, TimeSeriesSplit):
         return True
@@ -772,8 +775,8 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
 def choose_time_folds(cv: Any, times: np.ndarray, target: Target) -> Any:
     """Return folds that test later times than they train on, without their groups.
 
-    None means as many as train on two classes, up to the default. Samples of the same time are not
-    separated.
+    None means all folds that train on two classes, up to the default number. Samples of the same
+    time are not separated.
     """
     if cv is not None and not isinstance(cv, Integral):
         return cv
@@ -859,8 +862,9 @@ def folds_for(n_samples: int) -> int:
 def default_folds(target: Target, groups: Any) -> int:
     """Return the number of folds for ``cv=None``, 10, or the largest possible number.
 
-    The largest class must have at least this number of members, or groups. Ten groups with one
-    class each, five of each class, give five folds, since each of ten folds would lack one class.
+    The largest class must have at least this number of members, or groups. For example, ten groups
+    with one class each, five for each class, give five folds, because each of ten folds would lack
+    one class.
     """
     codes = np.zeros(len(target), dtype=np.intp) if target.classes is None else target.codes
     if groups is not None:
@@ -873,7 +877,7 @@ def default_folds(target: Target, groups: Any) -> int:
 
 
 def limit_folds(cv: Any, codes: np.ndarray) -> Any:
-    """Return valid folds; warn and return fewer if the smallest class has too few members."""
+    """Return valid folds. Return fewer, with a warning, if the smallest class is too small."""
     if not isinstance(cv, Integral):
         return cv if cv is None or hasattr(cv, "get_n_splits") else read_splits(cv)
     check_count("cv", cv, 2)
@@ -904,9 +908,9 @@ def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 class FilledGroupFolds(StratifiedGroupKFold):
-    """Stratified folds of whole groups, unless one is empty, as may happen with few groups.
+    """Stratified folds of whole groups, unless a fold is empty, as may happen with few groups.
 
-    The folds then have similar numbers of samples.
+    In this case, the folds are not stratified, but have similar numbers of samples.
     """
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:

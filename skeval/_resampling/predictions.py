@@ -30,15 +30,15 @@ class Predictions:
     weight : ndarray of shape (n_samples,)
         Weights of the samples.
     row, repeat, fold : int ndarray of shape (n_predictions,)
-        Sample, repeat, and fold of the repeat, all counted from 0.
+        Sample, repeat, and fold within the repeat, all counted from 0.
     predicted : ndarray of shape (n_predictions,)
-        Class codes, or numbers, or nan if there are scores only.
+        Class codes or numeric predictions, or nan if there are only scores.
     loss : ndarray of shape (n_predictions,)
         Loss of each prediction.
     response : ndarray of shape (n_predictions, n_classes) or (n_predictions,), or None
         Probabilities of the classes, or decision values.
     scores : dict of str to ndarray of shape (n_fits,)
-        Scores of each fit that did not fail, by the requested scorers.
+        Scores of each successful fit, by the requested scorers.
     noted : list
         Further output of the models, as requested.
     n_folds : int
@@ -51,9 +51,9 @@ class Predictions:
     n_fits : int
         Number of fits, including failed ones, or 0 for predictions from the user.
     decision : ndarray of shape (n_predictions,), or None
-        Decision values of two classes, which rank them, as in scikit-learn.
+        Decision values of two classes, which rank them as in scikit-learn.
     seconds : ndarray of shape (n_fits, 2), or None
-        Time of each fit that did not fail, and of its predictions and scores.
+        Time of each successful fit, and of its predictions and scores.
     """
 
     target: Target
@@ -82,13 +82,13 @@ class Predictions:
 
     @cached_property
     def repeats(self) -> list[Any]:
-        """Selection of the predictions of each repeat."""
+        """One selection of predictions for each repeat."""
         if self.n_fits == 0:
             return [slice(None)]
         return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
 
     def look_up(self, values: np.ndarray) -> np.ndarray:
-        """Return the value of the sample of each prediction."""
+        """Return the sample's value for each prediction."""
         return values[self.row] if self.n_fits else values
 
     @cached_property
@@ -98,7 +98,7 @@ class Predictions:
 
     @cached_property
     def has_values(self) -> bool:
-        """Whether there are predicted classes or numbers, not only scores."""
+        """Whether there are predicted classes or numbers, and not only scores."""
         return self.predicted.dtype.kind != "f" or not bool(np.isnan(self.predicted).any())
 
     @cached_property
@@ -136,7 +136,7 @@ class Predictions:
 
     @cached_property
     def ranks_nothing(self) -> np.ndarray:
-        """Whether all scores are equal, for each fit with predictions for several samples."""
+        """Whether all scores of each fit are equal, for fits that predict several samples."""
         scores, fit = self.class_scores, self.fit
         if self.n_fits == 0 and scores is not None:
             return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
@@ -161,7 +161,7 @@ class Predictions:
 
     @cached_property
     def ranked(self) -> CurveSample | None:
-        """Scores of the positive of two classes, sorted once for all metrics."""
+        """Scores of the positive one of two classes, sorted once for all metrics."""
         return self.rank(self.target.positive_code)
 
 

@@ -1,8 +1,8 @@
-"""Progress of the fits, the line of a command, a bar of tqdm, and scikit-learn's callbacks.
+"""Progress of the fits: the line of a command, a bar of tqdm, and scikit-learn's callbacks.
 
 After an error, a display shows nothing more, and the run continues. Callbacks (from scikit-learn
-1.9) belong to the current fit. The command line imports this module first, so it imports nothing
-slow.
+1.9) belong to the current fit. The command line imports this module first, so it must not import
+slow packages.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def tell(line: str) -> None:
 class Progress:
     """Line with the progress of a command and its preliminary result.
 
-    The `headline` is written just before the first fit, so input errors appear without it. On
-    a terminal the line is redrawn. Elsewhere it is written less and less often.
+    The `headline` is written just before the first fit, so errors of the input appear without it.
+    On a terminal, the line is redrawn. Elsewhere, lines are written at increasing intervals.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def ignore_errors(function: Callable[..., object]) -> Callable[..., None]:
 
 @contextmanager
 def show_bar(total: int) -> Iterator[Advance]:
-    """Show a bar of tqdm, or a line if it is not installed. Yield what receives finished fits."""
+    """Show a bar of tqdm, or a line if tqdm is not installed. Yield its listener."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

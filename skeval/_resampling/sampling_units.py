@@ -1,7 +1,7 @@
 """Targets, their sampling units, and statistics on resamples of the units.
 
-A target has the labels or numbers of the samples, their classes and their groups. Sampling units
-are samples, groups or blocks of time. They are held out, resampled and counted as a whole.
+A target contains the labels or numbers of the samples, their classes and their groups. Sampling
+units are samples, groups or blocks of time, which are held out, resampled and counted as a whole.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ class Target:
     classes : ndarray of shape (n_classes,) or None
         The sorted labels, or None for regression.
     codes : ndarray of shape (n_samples,)
-        Positions in `classes`, or `y` itself for regression.
+        Indices into `classes`, or `y` itself for regression.
     given : ndarray or Series of shape (n_samples,)
-        Target for the estimator, which is the Series of the user with its index and dtype,
+        Target for the estimator. It is the Series of the user with its index and dtype, or
         otherwise `y`.
     groups : ndarray of shape (n_samples,) or None
         Groups of the samples, also for estimators that split by groups in their `fit`.
     outputs : tuple of str
         Names of the columns, empty for a single output.
     output_classes : tuple of ndarray
-        The sorted labels of each column, empty for numbers and for a single output.
+        The sorted labels of each column. Empty for regression and for a single output.
     positive : int or None
-        Position of the positive of two classes. None means the rarer class.
+        Index of the positive one of two classes. None means the rarer class.
     """
 
     y: np.ndarray
@@ -83,7 +83,7 @@ class Target:
 
     @property
     def positive_code(self) -> int:
-        """Position of the positive of two classes, the second if both are equally frequent."""
+        """Index of the positive one of two classes, the second if both are equally frequent."""
         if self.positive is not None or self.n_classes != 2:
             return 1 if self.positive is None else self.positive
         sizes = np.bincount(self.codes, minlength=2)
@@ -100,7 +100,7 @@ class Target:
         return replace(self, positive=classes.index(pos_label))
 
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
-        """Return the predictions of some samples, labels as codes, numbers as they are."""
+        """Return the predictions of some samples, with labels as codes and numbers unchanged."""
         predicted = np.asarray(predicted)
         shape = (n_tested, len(self.outputs)) if self.outputs else (n_tested,)
         if len(self.outputs) == 1 and predicted.ndim == 1:
@@ -127,7 +127,7 @@ class Target:
 
 
 def find_codes(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the positions of predicted labels among the classes."""
+    """Return the indices of predicted labels among the classes."""
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     unknown = classes[codes] != labels
     if np.any(unknown):
@@ -190,8 +190,8 @@ def validate_data(
 ) -> tuple[Any, Target, Any]:
     """Check estimator, X, y and groups, and return indexable X, the target and the groups.
 
-    A target with several outputs is accepted if `several` is true. Errors call the estimator by the
-    `name` of its argument.
+    A target with several outputs is accepted if `several` is true. Error messages name the
+    estimator by its argument `name`.
     """
     # refuse other kinds of models, and data in the place of another argument
     _checks.check_methods(name, estimator, "fit", "predict", "get_params")
@@ -260,9 +260,9 @@ class TooFewMembersError(ValueError):
 
 
 def read_series(given: Any, y: np.ndarray) -> Any:
-    """Return a Series unchanged, None for anything else.
+    """Return a Series unchanged, and None for anything else.
 
-    Numbers stored as objects, which scikit-learn does not accept as classes, get a dtype.
+    Numbers stored as objects, which scikit-learn does not accept as classes, get a numeric dtype.
     """
     if not hasattr(given, "iloc") or given.ndim != 1:
         return None
@@ -272,7 +272,7 @@ def read_series(given: Any, y: np.ndarray) -> Any:
 
 
 def permute_labels(y: Any, order: np.ndarray | None) -> Any:
-    """Return labels in another order. The index of a Series, which names the samples, stays."""
+    """Return labels in another order. The index of a Series, which names the samples, is kept."""
     if order is None:
         return y
     labels = safe_indexing(y, order)
@@ -280,7 +280,7 @@ def permute_labels(y: Any, order: np.ndarray | None) -> Any:
 
 
 class UnitKind(Enum):
-    """Kinds of sampling units, as plurals for sentences."""
+    """Kinds of sampling units, with the plurals that sentences use."""
 
     SAMPLE = "samples"
     GROUP = "groups"
@@ -297,17 +297,19 @@ class SamplingUnits:
     unit : int ndarray of shape (n_samples,)
         Unit of each sample, numbered from 0 in the order of their first samples.
     stratum : int ndarray of shape (n_units,)
-        Class of each unit (of a group, its most frequent one), numbered like units, or 0 for
-        numbers.
+        Class of each unit (the most frequent class of a group), numbered like units. It is 0 for
+        regression.
     clustered : bool
         Whether several losses of a unit are counted together.
     kind : UnitKind
-        A unit of kind FOLD is a set of samples that no fold from the user splits. A unit of kind
-        SAMPLE is a sample, or its predictions by several models.
+        Kind of the units. FOLD is a set of samples that no fold from the user splits. SAMPLE is a
+        sample, or its predictions by several models.
     crossed : int ndarray of shape (n_samples, n_kinds) or None
-        Crossed groups, a column for each kind. The units are the groups of the smallest kind.
+        Crossed groups, with one column for each kind. The units are the groups of the smallest
+        kind.
     shares : ndarray of shape (n_units, n_labels) or None
-        Share of samples with each label in each unit, which folds balance, or None for one target.
+        Fraction of samples with each label in each unit, which folds balance. None for a single
+        target.
     """
 
     unit: np.ndarray
@@ -324,7 +326,7 @@ class SamplingUnits:
 
     @property
     def n_groups(self) -> int | None:
-        """Number of units, None if these are single samples."""
+        """Number of units, or None if the units are single samples."""
         return None if self.kind is UnitKind.SAMPLE else self.n_units
 
     def mask(self, units: np.ndarray) -> np.ndarray:
@@ -334,7 +336,7 @@ class SamplingUnits:
         return chosen[self.unit]
 
     def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-        """Return a fold for each of some units, dealt in turn, class after class."""
+        """Return a fold for each of some units, assigned in turn, class after class."""
         if self.shares is not None:
             return deal_labels(self.shares[units], n_folds, rng)
         # shuffle within classes, then deal class after class
@@ -393,8 +395,9 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
 def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
     """Return a fold for each row of labels, balanced label by label, the rarest first.
 
-    This is iterative stratification [1]_. A row with the label goes to the fold that lacks most of
-    this label, then most rows. The sizes of the folds differ by at most one.
+    This is iterative stratification [1]_. A row with the label goes to the fold that needs this
+    label most, and among such folds to the one that needs most rows. The sizes of the folds differ
+    by at most one.
 
     References
     ----------
@@ -418,9 +421,9 @@ def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> n
 
 
 def find_rarest_labels(codes: np.ndarray) -> np.ndarray:
-    """Return the rarest label that each sample has, as a number, or 0 for a sample without any.
+    """Return the rarest label of each sample, as a number, or 0 for a sample without labels.
 
-    Folds stratified by it balance the labels, the rarest first.
+    Folds that are stratified by it balance the labels, the rarest first.
     """
     # rank labels by frequency; a sample gets its rarest one
     held = codes > 0
@@ -445,12 +448,12 @@ def number_by_appearance(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class DrawingUnits:
-    """Units that a bootstrap draws, that is, samples or groups, overall or within strata.
+    """Units that a bootstrap draws, which are samples or groups, overall or within strata.
 
     Attributes
     ----------
     unit : int ndarray of shape (n_samples,)
-        The unit that each sample belongs to, numbered from 0.
+        Unit of each sample, numbered from 0.
     strata : tuple of int ndarray
         The units of each stratum.
     n_groups : int or None
@@ -466,7 +469,7 @@ class DrawingUnits:
 
     @property
     def codes(self) -> NDArray[np.intp]:
-        """Group of each sample, or a column for each kind of crossed groups."""
+        """Group of each sample, or one column for each kind of crossed groups."""
         if not self.crossed:
             return self.unit
         return np.column_stack([self.unit, *(units.unit for units in self.crossed)])
@@ -493,8 +496,8 @@ class DrawingUnits:
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return how often one resample contains each sample, shape (n_samples,).
 
-        Each kind of crossed groups is drawn independently, and the number of a sample is the
-        product of the numbers of its groups (the pigeonhole bootstrap of Owen 2007).
+        Each kind of crossed groups is drawn independently. The count of a sample is the product of
+        the counts of its groups (the pigeonhole bootstrap of Owen 2007).
         """
         counts = np.zeros(self.n_units, dtype=np.intp)
         # draw as many units as each stratum has, with replacement
@@ -508,10 +511,10 @@ class DrawingUnits:
 
 
 class ExchangedUnits(DrawingUnits):
-    """Units whose predictions are exchanged with probability one half."""
+    """Units whose predictions are swapped with probability one half."""
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Return whether each sample is exchanged."""
+        """Return whether the predictions of each sample are swapped."""
         exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
         return exchanged
 
@@ -573,7 +576,7 @@ def values_of_draws(
 def values_or_nan(statistics: Sequence[Statistic], *plan: Any) -> Floats:
     """Return statistics on the same resamples, one row each, nan where one is undefined.
 
-    `plan` has the arguments of `values_of_draws` after the first.
+    `plan` contains the arguments of `values_of_draws` after the first.
     """
     return values_of_draws(partial(_value_each, statistics), *plan)
 
@@ -587,12 +590,12 @@ def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -
 
 
 def mean_signed(differences: Floats, weight: Floats | None, exchanged: NDArray[np.intp]) -> Floats:
-    """Return the mean of differences, with the sign of exchanged samples changed."""
+    """Return the mean of differences, with the sign of swapped samples changed."""
     return np.average(differences * (1 - 2 * exchanged), weights=weight, keepdims=True)
 
 
 def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floats]:
-    """Return the statistic without each unit where it is defined, an array per stratum."""
+    """Return the statistic without each unit where it is defined, as one array per stratum."""
     values = [
         np.array([_value_or_nan(statistic, np.flatnonzero(units.unit != u)) for u in stratum])
         for stratum in units.strata
@@ -630,7 +633,7 @@ def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Fl
 
 
 def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:
-    """Return the statistic of a resample, nan if it is undefined there."""
+    """Return the statistic of a resample, or nan if it is undefined there."""
     with ignored_warnings(UndefinedMetricWarning):
         try:
             return statistic(indices)

@@ -1,4 +1,4 @@
-"""Folds of panels, whose test sets are later periods, on request of other groups."""
+"""Folds of panels, whose test sets contain later periods and, on request, other groups."""
 
 from __future__ import annotations
 
@@ -27,15 +27,16 @@ from skeval.utils._text import read_times
 class GroupTimeSeriesSplit(TimeSeriesSplit):
     r"""Splitter for panels, which tests on later periods and, on request, on other groups.
 
-    A scikit-learn cross-validator for ``cv=``. A period is a distinct value of `time`, so rows of
-    the same time are never separated. Of :math:`m` sorted periods, the last
-    ``n_splits * test_size`` are tested, `test_size` in each split. With :math:`t_1` the first
-    period of the test set :math:`T`, :math:`g_i` the group of row :math:`i`, the training set is
+    It is a scikit-learn cross-validator for the argument `cv`. A period is a distinct value of
+    `time`, so rows of the same time are never separated. Of :math:`m` sorted periods, the last
+    ``n_splits * test_size`` are tested, `test_size` in each split. Let :math:`t_1` be the first
+    period of the test set :math:`T`, and :math:`g_i` the group of row :math:`i`. The training set
+    is
 
     .. math:: \{i : t_i + \mathrm{gap} < t_1\} ,
 
     without the groups :math:`\{g_j : j \in T\}` if ``other_groups=True``. Without `time` and
-    `other_groups` the splits are those of `sklearn.model_selection.TimeSeriesSplit`.
+    `other_groups`, the splits are those of `sklearn.model_selection.TimeSeriesSplit`.
 
     Parameters
     ----------
@@ -43,30 +44,30 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
         Number of splits, at least 2.
     time : array-like of shape (n_samples,), str or None, default=None
         Numbers or dates of the rows, in any order, or the name of a column of `X`. None means the
-        row number. `split` has no argument for it, so it is passed here. Searches within folds pass
-        some of the rows to `split`, so they need the name of a column.
+        row number. It is passed here because `split` has no argument for it. Searches within folds
+        pass only some of the rows to `split`, so they need the name of a column.
     max_train_size : int or None, default=None
-        Maximum number of periods in a training set, the latest ones.
+        Maximum number of periods in a training set. The latest periods are kept.
     test_size : int or None, default=None
         Number of periods in a test set. None means ``m // (n_splits + 1)``.
     gap : number or timedelta, default=0
-        Time left out before each test set, in units of `time`. Use it if labels or features span
-        some time (purging). Dates need a `datetime.timedelta` or `numpy.timedelta64`.
+        Time omitted before each test set, in units of `time`. Use it if labels or features span
+        some time (purging). For dates, pass a `datetime.timedelta` or `numpy.timedelta64`.
     other_groups : bool, default=False
-        Whether to leave the groups of a test set out of its training set. `split` then needs
-        `groups`. Otherwise `groups` are ignored.
+        Whether to omit the groups of a test set from its training set. `split` then requires
+        `groups`. Otherwise, `groups` are ignored.
 
     See Also
     --------
-    cross_val_error : Estimate of the error with these folds.
-    error_interval : Its interval.
+    cross_val_error : Estimates the error with these folds.
+    error_interval : Adds a confidence interval to the estimate.
 
     Notes
     -----
-    No training row follows a test set. An embargo after the test set, as in purged K-fold
-    cross-validation [1]_, therefore has nothing to leave out. Such blocks of time are also
-    discussed in [2]_. For ``cv=TimeSeriesSplit(...)``, all functions with ``groups=`` use this
-    splitter with ``other_groups=True``. They need rows in time order.
+    No training row follows a test set, so an embargo after the test set, as in purged K-fold
+    cross-validation [1]_, has no effect. Such blocks of time are also discussed in [2]_. If
+    ``cv=TimeSeriesSplit(...)`` is passed with ``groups=``, all functions use this splitter with
+    ``other_groups=True``. The rows must be in time order.
 
     References
     ----------
@@ -122,14 +123,14 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
         X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
             Samples. Only their number matters, and the column `time` if it is a name.
         y : array-like of shape (n_samples,), default=None
-            Ignored, but for its length.
+            Ignored, except for its length.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient, for ``other_groups=True``.
 
         Yields
         ------
         train, test : int ndarray
-            In ascending order.
+            Indices in ascending order.
 
         Raises
         ------
@@ -179,7 +180,7 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
 
 
 def read_time(time: Any, X: Any) -> np.ndarray:
-    """Return the time of each row of `X`, its number for None."""
+    """Return the time of each row of `X`, or its row number for None."""
     n = num_samples(X)
     if time is None:
         return np.arange(n)
@@ -212,7 +213,7 @@ def read_time(time: Any, X: Any) -> np.ndarray:
 
 
 def _read_gap(gap: Any, time: np.ndarray) -> Any:
-    """Return the gap in units of the times. Dates have no number as a unit, except 0."""
+    """Return the gap in units of the times. For dates, the only number is 0."""
     dated, is_step = time.dtype.kind == "M", isinstance(gap, np.timedelta64 | timedelta)
     valid = isinstance(gap, Real) and not is_step
     if dated:
@@ -243,9 +244,9 @@ def check_rows_in_order(splitter: GroupTimeSeriesSplit, X: Any) -> None:
 
 
 def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray, dict[str, Any]]:
-    """Return `X`, the times, and the arguments with a row for each sample, in the order of time.
+    """Return `X`, the times, and the arguments with a row for each sample, in time order.
 
-    The names of the samples are their row numbers if they have none.
+    If the samples have no names, the names are their row numbers.
     """
     check_same_length(X=X, y=rows["y"], time=time)
     refuse_shuffled_index(X, rows | {"time": time})

@@ -59,7 +59,7 @@ class TwoClassF:
         """Select k features in each problem.
 
         Sample `i` is repeated ``counts[b, i]`` times in problem `b` (B, n) and is of the second
-        class where ``positive[b, i]``. Both classes occur.
+        class if ``positive[b, i]``. Both classes must occur.
         """
         n_problems, p = len(counts), self.X.shape[1]
         features = np.empty((n_problems, k), dtype=np.intp)

@@ -1,10 +1,10 @@
 """Batches of SVMs whose problems share a few Gram matrices.
 
-Operator splitting on one matrix approaches all solutions. A step is one product with a matrix that
-all problems share, and a clip to the boxes (alternating directions, Boyd et al. 2011,
+Operator splitting on one matrix approximates all solutions. A step consists of one product with a
+matrix that all problems share, and a clip to the boxes (alternating directions, Boyd et al. 2011,
 doi:10.1561/2200000016). Labels and boxes differ between the problems. The iterates are not exact,
-but they show which samples are at a bound. From these sets, active sets solve each problem exactly
-on its own matrix, which may differ slightly from the shared one.
+but they reveal which samples are at a bound. From these sets, active sets solve each problem
+exactly on its own matrix, which may differ slightly from the shared one.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ _SHARING = 4
 
 @dataclass(frozen=True, eq=False)
 class Kernels:
-    """Gram matrices K (g, n, n) over n samples, and the index (B,) of the one of each problem."""
+    """Gram matrices K (g, n, n) over n samples, and the index (B,) of each problem's matrix."""
 
     K: np.ndarray
     which: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        """Return positions in `problems`, one array for each matrix, or one if few share any."""
+        """Return indices into `problems`, one array for each matrix, or one if few share any."""
         which = self.which[problems]
         numbers = np.unique(which)
         if _SHARING * len(numbers) > len(problems):
@@ -57,7 +57,7 @@ class Kernels:
         return [np.flatnonzero(which == number) for number in numbers]
 
     def of(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the kernel values of some samples with all, (r, n) if shared, else (b, r, n)."""
+        """Return kernel values between some samples and all, (r, n) if shared, else (b, r, n)."""
         which = self.which[problems]
         if (which == which[0]).all():
             return self.K[which[0], rows]

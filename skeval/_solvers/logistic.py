@@ -46,9 +46,9 @@ def solve_logistic(
 ) -> LogisticSolution:
     """Fit logistic regressions to the columns (n, q) of `products`, of which one is constant.
 
-    `ridge` (B, q) are the penalties of squared coefficients, `codes` (B, n) the classes 0 to K - 1,
-    `weights` (B, n) are C times the sample weight, and `units` (B, q) the sizes of the derivatives
-    of which the solution has the reach. A fit that lacks a class is not solved.
+    `ridge` (B, q) are the penalties of squared coefficients, `codes` (B, n) the classes 0 to K -
+    1, `weights` (B, n) are C times the sample weight, and `units` (B, q) the sizes of the
+    derivatives to which the reach of the solution refers. A fit that lacks a class is not solved.
     """
     (B, n), n_classes = weights.shape, int(codes.max()) + 1
     K = 1 if n_classes == 2 else n_classes

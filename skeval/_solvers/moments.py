@@ -1,8 +1,8 @@
-"""Gaussian classifiers for many training sets, by the counts, means and moments of their classes.
+"""Gaussian classifiers for many training sets, from the counts, means and moments of classes.
 
 The sum of a class over a training set is its sum over all samples minus its sum over the test set,
-or a weighted sum. The columns are centered over all samples to avoid cancellation, and scaled by
-powers of two to a size near 1, so that sums of integers stay exact.
+or a weighted sum. The columns are centered over all samples to avoid cancellation. They are scaled
+by powers of two to a size near 1, so that sums of integers stay exact.
 Derivation: doc/derivations/moments.rst.
 """
 

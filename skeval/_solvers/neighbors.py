@@ -63,8 +63,8 @@ class SortedNeighbors:
 
     The neighbors in a training set are the first training samples in the list. If the columns are
     scaled to variance 1 in each training set, lists contain the nearest samples in the scales of
-    all samples. Their distances in the scales of a training set are weighted sums of squared
-    differences, and bound the distances of the others.
+    all samples. The distances in the scales of a training set are weighted sums of squared
+    differences. They also bound the distances of samples that are not listed.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class SortedNeighbors:
     def _count(
         self, lists: Lists, labels: np.ndarray, weights: np.ndarray, fit: np.ndarray, n_classes: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return vote shares, whether they are certain, and which lists are long enough."""
+        """Return vote fractions, whether they are certain, and which lists are long enough."""
         k, start = self.n_neighbors, fit[:, None] * self.n_samples
         # the first k + 1 training samples of each list
         listed = weights.ravel().take(start + lists.indices)

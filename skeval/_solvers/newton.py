@@ -1,7 +1,7 @@
 """SVM duals in batches, and the Newton systems of the interior point and the active sets.
 
 Both methods take steps of the same form, eq. (1) of newton. A system computes the steps of B
-problems at once. The coefficients ``v`` are weights of columns in feature space, and weights of
+problems at once. The coefficients ``v`` are weights of columns in feature space, or weights of
 samples on a Gram matrix.
 """
 

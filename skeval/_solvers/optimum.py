@@ -5,15 +5,15 @@ from a good guess. A solution of any method is accepted if it satisfies the opti
 Boxes are in the units of eq. (8) of svm.
 
 **Active sets.** Each sample is at its lower bound (alpha = 0), at its upper bound (alpha = C), or
-free (y f = 1). For fixed sets the problem is linear. Samples whose alpha leaves its box or whose
-margin has the wrong sign change sets, and the linear problem is solved again, until no sample
+free (y f = 1). For fixed sets, the problem is linear. A sample changes sets if its alpha leaves
+its box or its margin has the wrong sign. The linear problem is then solved again, until no sample
 changes (Hintermueller, Ito and Kunisch 2002, doi:10.1137/S1052623401383558). This takes a few
 rounds near the solution, but may cycle far from it. A problem is therefore abandoned if the number
 of changes grows, and callers must check `settled`.
 
-**Interior point.** The variables are fractions ``a = alpha / C`` of the boxes, so tiny boxes are as
-easy as large ones. Margins agree with the coefficients from the start. Newton steps bring beta into
-agreement.
+**Interior point.** The variables are fractions ``a = alpha / C`` of the boxes, so tiny boxes are
+as easy as large ones. Margins are consistent with the coefficients from the start. Newton steps
+make beta consistent, too.
 """
 
 from __future__ import annotations

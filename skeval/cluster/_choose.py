@@ -170,7 +170,7 @@ class NClustersChoice(Result):
 
     @property
     def edge(self) -> str:
-        """Sentence about a test of the sequential method with a P-value near its level, or empty."""
+        """Sentence about a test of the sequential method with P near its level, or empty."""
         tests = (1, self.pvalue, LEVEL), (self.n_clusters, self.pvalue_more, LEVEL_MORE)
         for k, pvalue, level in tests:
             if level / 2 < pvalue <= 2 * level:
@@ -188,7 +188,7 @@ class NClustersChoice(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about cautions, a narrow decision, or a rule that no candidate meets."""
+        """Cautions, a narrow decision, and rules that no candidate meets, as sentences."""
         notes, last = [*self.cautions, self.edge], self.candidates[-1]
         if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
             notes.append(
@@ -249,7 +249,7 @@ MEASURES: dict[str, Measure] = {
     name: partial(_stability.agree_both_ways, agreement)
     for name, agreement in _stability.AGREEMENTS.items()
 } | {SILHOUETTE: _stability.mean_silhouette}
-"""Measure of two halves and their labels, by method."""
+"""Measure of two halves and their labels, for each method."""
 
 _BEST, _LEAST = (
     "k that is within one standard error of the best and",
@@ -260,11 +260,11 @@ RULES = {
     _stability.PREDICTION_STRENGTH: f"largest k with strength >= {{threshold:g}} and {_LEAST}",
     SILHOUETTE: f"smallest {_BEST} above the reference, else 1",
 }
-"""Rule of the choice in words, by method."""
+"""Rule of the choice in words, for each method."""
 
 METHODS = (SEQUENTIAL, *MEASURES, GAP)
 TAKE_ONE = {SEQUENTIAL, _stability.PREDICTION_STRENGTH, GAP}
-"""Methods with 1 among their candidates."""
+"""Methods whose candidates include 1."""
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
@@ -790,10 +790,10 @@ MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
 
 HANDICAP = 2.0
-"""Standard deviations that a silhouette is behind the comparison of shapes. See `make_step`.
+"""Number subtracted from a standardized silhouette before its comparison. See `make_step`.
 
-Without it the many silhouettes cost power against a small cluster, and shared heavy tails of many
-columns, which the reference has only approximately, count as clusters.
+Without it, the many silhouettes reduce the power to find a small cluster. Shared heavy tails of
+many columns, which the reference reproduces only approximately, would also count as clusters.
 """
 
 RULE = (

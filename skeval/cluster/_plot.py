@@ -135,7 +135,7 @@ class ClusterStabilityDisplay(ResultDisplay):
 
 NAMES = {"dunn": "Dunn", "davies": "Davies-", "bouldin": "Bouldin", "calinski": "Calinski-"}
 NAMES |= {"harabasz": "Harabasz", "rand": "Rand"}
-"""Words of the names of indices that are names of persons."""
+"""Words in the names of indices that are names of persons."""
 
 
 def name_index(index: str) -> str:

@@ -41,7 +41,7 @@ SHAPES = np.array(
 )
 SHAPE_BOUNDS = [(-8, 8), (-3, 3), (-3, 3), (-1.5, 1.5)]
 SEARCH = {"maxiter": 60, "ftol": 1e-6}
-"""Location, log scale, skewness and log tail weight of trial shapes, their bounds and search."""
+"""Location, log scale, skewness and log tail weight of trial shapes, with bounds and options."""
 
 MIN_DISTINCT, N_ITERATIONS = 0.9, 30
 """Fraction of distinct values required by `compare_shapes`, and its number of EM steps."""
@@ -348,7 +348,7 @@ def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Return the edges of cells, the fractions of values in them, and the spacing of a lattice.
 
     A cell extends from a point halfway to its neighbors, so that the extremes are as far out as in
-    the data, but do not cross 0. Continuous values have a spacing of 0. Cells of a lattice, such
+    the data. Cells do not cross 0. Continuous values have a spacing of 0. Cells of a lattice, such
     as counts or rounded measurements, also surround lattice points that do not occur.
     """
     # distinct values, and their smallest step
@@ -399,10 +399,10 @@ DEPENDENT = 1e-4
 """Smallest eigenvalue of a correlation matrix of columns that count as independent."""
 
 WINDOW = 0.2
-"""Half the width of the windows whose samples are counted, as a fraction of the distance."""
+"""Half the width of the windows in which samples are counted, as a fraction of the distance."""
 
 NO_DIP = 0.5
-"""Ratio of the densities midway and at the centers from which there is no dip."""
+"""Ratio of the density midway to that at the centers, above which there is no dip."""
 
 
 def list_cautions(X: Any, labels: np.ndarray) -> tuple[str, ...]:

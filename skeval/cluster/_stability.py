@@ -35,8 +35,8 @@ from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spr
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]
 SMALLEST = 3
-"""Minimum size of a cluster in a half, because one sample has no pair, and the single pair of two
-samples may be together by chance."""
+"""Minimum size of a cluster in a half. One sample has no pair, and two samples may be together by
+chance."""
 
 MAX_ROWS_OF_HALF = 1500
 """Number of samples of a half above which its silhouette is that of a random sample of them."""
@@ -237,7 +237,7 @@ def predictive_power(
 
 
 def takes_pairs(clusterer: Any) -> bool:
-    """Return whether a clusterer requires distances or affinities of all pairs instead of points."""
+    """Return whether a clusterer requires distances or affinities of pairs instead of points."""
     values = clusterer.get_params().values()
     return any(isinstance(value, str) and "precomputed" in value for value in values)
 
@@ -668,7 +668,7 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
 
 
 def draw_rows(n: int, method: str, rng: Generator) -> np.ndarray:
-    """Return all of n rows, half of them, or the distinct rows of a bootstrap, in ascending order."""
+    """Return all of n rows, half of them, or the rows of a bootstrap, ascending."""
     if method == "jitter":
         return np.arange(n)
     drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)

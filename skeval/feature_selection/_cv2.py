@@ -117,9 +117,9 @@ class CV2FeatureSelectionPipeline(
         is faster.
     final : {"refit", "consensus"}, default="refit"
         "refit" selects once more on all samples. "consensus" keeps the features that the rounds
-        selected most often. It keeps as many as the rounds select on average, and breaks ties by
-        the mean rank over the rounds, then by index. It requires a selector that keeps columns of
-        `X`. Other steps of the selector, such as scaling, are fitted on all samples.
+        selected most often. Their number is the mean number in the rounds. Ties are broken by the
+        mean rank over the rounds, then by index. "consensus" requires a selector that keeps
+        columns of `X`. Other steps of the selector, such as scaling, are fitted on all samples.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -609,7 +609,7 @@ def support_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise an error if its own error, which ignores the selection, is accessed."""
+    """Make a classifier raise if its own error, which ignores the selection, is accessed."""
     final = last_step(getattr(classifier, "best_estimator_", classifier))
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
@@ -633,7 +633,7 @@ def read_round(model: Any, X: Any, y: Any) -> SelectedColumns | None:
 
 
 def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the mask of the most often selected features, as many as the rounds on average.
+    """Return the mask of the most often selected features, in the mean number of the rounds.
 
     Parameters
     ----------
@@ -713,7 +713,7 @@ def selection_bias(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fold from both
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fold from both
         errors, counts it and warns.
 
     Returns

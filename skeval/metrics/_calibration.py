@@ -110,7 +110,7 @@ def _check_columns(
 
 
 def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -> Floats:
-    """Return bin sizes with which normal intervals account for groups.
+    """Return bin sizes that let normal intervals account for groups.
 
     A bin size is the effective sample size divided by the square of the ratio of Student's t
     quantile to the normal quantile. A bin with one group counts as one sample.
@@ -204,7 +204,7 @@ def bin_events(events: CurveSample, n_bins: int, strategy: str) -> Binned:
 
 
 SAME_WEIGHT = 1e-6
-"""Differences of weights, relative to the largest, that move no sample to another bin."""
+"""Largest relative differences of weights that move no sample to another bin."""
 
 
 @validate_params(CONSTRAINTS)
@@ -621,9 +621,9 @@ def score_decomposition(
 
 
 CERTAIN = 1e-8
-"""Probabilities are clipped to this distance from 0 and 1, where log-odds are infinite."""
+"""Distance from 0 and 1 to which probabilities are clipped, because log-odds are infinite there."""
 N_DRAWS, N_CUTS, STEPS = 400, 200, 14
-"""Curves drawn per test, grid points of a curve, and bisection steps per limit."""
+"""Number of curves drawn per test, grid points of a curve, and bisection steps per limit."""
 MIN_EVENTS = 30
 """Smallest class size for a spline with 4 knots. Smaller classes use fewer knots."""
 KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
@@ -647,9 +647,9 @@ def calibration_measures(
 
     The measures below use the log-odds :math:`l_i` of the probability :math:`p_i`:
 
+    - ``observed_expected`` is :math:`\sum y_i / \sum p_i`. The best value is 1.
     - ``in_the_large`` is the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`. The best
       value is 0. If it is above 0, events happen more often than predicted.
-      value is 0. Above 0, events happen more often than predicted.
     - ``intercept`` and ``slope`` are a and b of :math:`logit\, P(y_i = 1) = a + b\, l_i`. The best
       values are 0 and 1. If the slope is below 1, the probabilities are too extreme.
     - ``ici``, ``e50`` and ``e90`` are the mean, the median and the 90 % quantile of the distance
@@ -864,7 +864,7 @@ class Validated(NamedTuple):
 
 
 def _compare_sums(data: Validated) -> Measure:
-    """Return the observed over the expected number of events.
+    """Return the observed divided by the expected number of events.
 
     The interval solves ``(O - tE)^2 <= z^2 r t E``, because the variance is r times a Poisson
     variance.
@@ -889,7 +889,7 @@ def _limit_ratio(
 
 
 def _find_quantile(spread: Spread, confidence_level: float) -> float:
-    """Return the two-sided quantile, normal, or Student's t with groups."""
+    """Return the two-sided normal quantile, or Student's t quantile with groups."""
     return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
@@ -1213,11 +1213,11 @@ def _bisect(condition: Callable[[float], bool], fails: float, works: float) -> f
 
 
 def _scale_brier(data: Validated) -> Measure:
-    """Return one minus the ratio of the Brier score to that of always predicting the event rate.
+    """Return 1 minus the ratio of the Brier score to the score of the constant event rate.
 
-    The linear approximation of the ratio has no variance where the probabilities equal the observed
-    share, but that share `m` differs from the true one by its standard error `s`. The true ratio
-    may exceed the observed one by the factor ``1 + z^2 s^2 / (m (1 - m))``.
+    The linear approximation of the ratio has no variance if the probabilities equal the observed
+    fraction. However, that fraction `m` differs from the true one by its standard error `s`. The
+    true ratio may exceed the observed one by the factor ``1 + z^2 s^2 / (m (1 - m))``.
     """
     # losses of the probabilities and of the event rate
     share = np.average(data.y, weights=data.weight)

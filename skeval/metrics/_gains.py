@@ -38,7 +38,7 @@ AT_K = CONSTRAINTS | {
 
 
 def _find_share(part: float, whole: float) -> float:
-    """Return a fraction, which is 1 up to rounding errors, nan for 0 / 0."""
+    """Return a fraction, set to 1 up to rounding errors, or nan for 0 / 0."""
     if not whole:
         return np.nan
     return 1.0 if part >= (1 - ROUNDING) * whole else part / whole
@@ -52,7 +52,7 @@ class Top(NamedTuple):
     k : float
         Fraction of all samples.
     positive, weight, group : ndarray of shape (n_samples,)
-        Class, weight and group of each sample. Weights add up to 1, and `group` may be None.
+        Class, weight and group of each sample. Weights sum to 1, and `group` may be None.
     inside : ndarray of shape (n_samples,)
         Selected fraction of each sample. It lies between 0 and 1 for scores tied at the end.
     place : ndarray of shape (n_samples,)
@@ -299,10 +299,10 @@ def ks_statistic(
 def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> Limits:
     """Return an interval for the largest difference between two rates, for effective class sizes.
 
-    The limits are those of the difference between both rates at one threshold, from Wilson's
-    intervals with recovered variances (Newcombe 1998). The statistic is biased upward, because the
-    threshold is the best one for the samples. The lower limit therefore uses the quantile of the
-    supremum of a Brownian bridge, relative to its largest standard deviation. It is 0 unless the
+    The limits are for the difference between both rates at one threshold, from Wilson's intervals
+    with recovered variances (Newcombe 1998). The statistic is biased upward, because the threshold
+    is the best one for the samples. The lower limit therefore uses the quantile of the supremum of
+    a Brownian bridge, relative to its largest standard deviation. It is 0 unless the
     Kolmogorov-Smirnov test rejects equal distributions.
     """
     supremum = np.sqrt(-2 * np.log((1 - confidence_level) / 2))

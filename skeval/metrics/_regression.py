@@ -378,20 +378,20 @@ LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "squared": lambda y_true, y_pred: np.subtract(y_true, y_pred, dtype=float) ** 2,
     "absolute": lambda y_true, y_pred: np.abs(np.subtract(y_true, y_pred, dtype=float)),
 }
-"""Losses of predictions, by name."""
+"""Losses of predictions with their names."""
 
 PROBABILITY_LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "log_loss": find_log_losses,
     "brier": find_brier_losses,
 }
-"""Losses of class probabilities, by name. True classes are column numbers."""
+"""Losses of class probabilities with their names. True classes are column numbers."""
 
 
 _REPLICATES = 16  # number of scramblings; their spread gives the standard error
 _GOAL, _TOLERANCE = 1e-9, 1e-6  # relative error of an integral: aimed at, and required
 _MAX_INTERVALS = 300
 _BREAKS = np.concatenate([np.arange(0, 8, 1 / 8), np.arange(8.0, 42), np.geomspace(42, 340, 30)])
-"""Log-odds of the quantiles at which the integral under a distribution is divided."""
+"""Log-odds of the quantiles at which the integral over a distribution is divided."""
 _QUANTILE_ERROR = 1e-13  # relative error of quantiles
 
 

@@ -331,7 +331,7 @@ ABBREVIATIONS = {
     "min_between": "min_separation", "smallest_between": "min_separation",
     "max_between": "max_separation", "largest_between": "max_separation",
 }  # fmt: skip
-"""Common abbreviations of metrics, with their scorers, the definition of textbooks first."""
+"""Common abbreviations of metrics, with their scorers. The definition of textbooks is first."""
 
 
 DISPARITY = "For the disparity of subgroups, use metric_interval(..., by=groups).largest_difference"
@@ -344,14 +344,14 @@ NO_SCORERS = {
     "net_benefit": BENEFIT, "decision_curve": BENEFIT,
     "gain": "Use 'recall_at_k', or RocCurveDisplay.from_predictions(..., kind='gains')",
 }  # fmt: skip
-"""Parts of names of what is no scorer, and where it is."""
+"""Parts of names that are not scorers, with the function to use instead."""
 
 
 def _suggest_name(name: str) -> str:
     """Return suggestions for an unknown name, as the end of a sentence.
 
-    Suggestions cover names of metrics ("dunn_score"), a missing "neg_" ("davies_bouldin"), words of
-    a name ("lift_curve") and misspellings.
+    Suggestions cover names of metrics ("dunn_score"), a missing "neg_" ("davies_bouldin"), words
+    of a name ("lift_curve") and misspellings.
     """
     names = [*SCORERS, *sklearn.metrics.get_scorer_names()]
     name = re.sub(r"\W", "_", name.lower())

@@ -84,15 +84,15 @@ Arguments = Mapping[str, Any]
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Forms = dict[str, tuple[Callable[[float], Limits], float]]
-"""Limits as a function of the confidence level, and standard error, by method."""
+"""Limits as a function of the confidence level, and standard error, for each method."""
 
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
 REGIONS = interval_coverage, winkler_loss, mean_quantile_loss, set_coverage, mean_set_size
-"""Metrics of intervals, quantiles and sets, which are no predictions of `y_true`."""
+"""Metrics of intervals, quantiles and sets, which do not predict `y_true` itself."""
 EXPLAINED_VARIANCES = sk.r2_score, sk.explained_variance_score
-"""Metrics that make no sense of classes, not even of ordered ones."""
+"""Metrics that are meaningless for classes, even for ordered ones."""
 CLASSES = frozenset({"binary", "multiclass"})
 NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
 ROWS_OF_LABELS = NUMBERS | {"multilabel-indicator"}
@@ -108,15 +108,15 @@ BatchScore = Callable[["BatchPredictions"], Any]
 BETWEEN = 3.5
 """Variance of a metric due to training sets, divided by its variance between repeats of the folds.
 
-For R2 the ratio was 2.2 to 4.4 in six cells of 150 sets, for the mean, Lasso, ridge and least
-squares, with 80 samples of 10 features, none or one of them informative.
+For R2, the ratio was 2.2 to 4.4 in six cells of 150 sets. The models were the mean, Lasso, ridge
+and least squares, with 80 samples of 10 features, none or one of them informative.
 """
 
 FEW_MEMBERS = 2.0
 """Inflation of the variance of an area, times the number of samples of the smaller class.
 
-The errors of a rare class do not show how much its ranking varies between training sets. Without
-it, coverage was .89 to .93 in three of seven cells with 5 to 10 positives.
+The errors of a rare class do not reveal how much its ranking varies between training sets. Without
+this factor, coverage was .89 to .93 in three of seven cells with 5 to 10 positives.
 """
 
 
@@ -266,7 +266,7 @@ Measured = tuple[float, Forms]
 
 
 class Form(NamedTuple):
-    """A kind of closed form, with the names of its intervals and the function that computes them."""
+    """A closed form, with the names of its intervals and the function that computes them."""
 
     methods: tuple[str, ...]
     make: Callable[[Metric, Arguments, Sample], Measured]
@@ -1102,7 +1102,7 @@ class BatchPredictions:
 
 
 def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield fits with equal numbers of predictions, and the predictions' positions, (n_fits, size)."""
+    """Yield fits of equal size, and the positions of their predictions, (n_fits, size)."""
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):
         fits = np.flatnonzero(sizes == size)

@@ -430,7 +430,7 @@ def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> 
     """Return the matches of each sentence and order, shape (n_sentences, max_order).
 
     A cell is an n-gram within a sentence and its references. Its number is computed from the
-    numbers of its first n - 1 words and of its last word. Longer n-grams are only counted if their
+    numbers of its first n - 1 words and of its last word. Longer n-grams are counted only if their
     first words match.
     """
     # number the words of all sentences, one after the other

@@ -83,13 +83,13 @@ from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexin
 
 OPTIMISM = "optimism"
 CALIBRATION = ("calibration_intercept", "calibration_slope")
-"""Scores of two classes that have a best value, 0 and 1, and no direction."""
+"""Scores of two classes with a best value (0 or 1) and no direction."""
 MAX_PAIRS = 2**18
 """Number of pairs of a label and a prediction above which permutations are drawn."""
 N_BLOCKS = 100
 """Largest number of blocks of a jackknife."""
 N_POOLED, N_POOLED_OF_MANY, MANY = 30, 10, 1000
-"""Numbers of models whose predictions are pooled, the smaller one above `MANY` samples."""
+"""Number of models whose predictions are pooled, and the smaller number above `MANY` samples."""
 N_PERMUTATIONS = 100
 """Number of permutations for a scorer that uses more than predictions."""
 
@@ -174,8 +174,8 @@ def bootstrap_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the resample, counts
-        it and warns.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the resample,
+        counts it and warns.
 
     Returns
     -------
@@ -323,8 +323,8 @@ def bootstrap_score(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the resample, counts
-        it and warns.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the resample,
+        counts it and warns.
 
     Returns
     -------
@@ -768,7 +768,7 @@ class ScoreTally:
     def estimate(
         self, method: str, _: ResamplingPlan, counts: dict[str, Any], root: SeedSequence
     ) -> Estimate:
-        """Return the estimate from the score of the fit to all samples and the scores of resamples."""
+        """Return the estimate from the scores of the fit to all samples and of resamples."""
         inputs, units, label = self.inputs, self.units, self.label
         apparent, (inside, everywhere, outside) = self.apparent, np.concatenate(self.scores).T
         gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)

@@ -50,7 +50,7 @@ from skeval.utils._checks import (
 )
 
 Named = Mapping[str, Any] | Sequence[Any]
-"""Estimators by name, or a list of estimators."""
+"""Dict or list of estimators."""
 Splits = list[tuple[np.ndarray, np.ndarray]]
 N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
@@ -147,7 +147,7 @@ def compare_classifiers(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the split for all
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the split for all
         estimators and warns ("corrected_t" only).
 
     Returns
@@ -386,7 +386,7 @@ EVIDENCE: dict[str, Callable[[ComparedEstimators], tuple[np.ndarray, tuple[Any, 
     "resamples": ComparedEstimators.draw,
     "time": ComparedEstimators.score_in_time,
 }
-"""What the tests are given of estimators."""
+"""Method that returns the input of a test, for each kind of input."""
 
 
 def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) -> StandIn:

@@ -519,7 +519,7 @@ class ComparedPredictions:
         return float(metric(self.truth[rows], vector[rows], **weight))
 
     def _score_exchanged(self, first: np.ndarray, second: np.ndarray, rows: np.ndarray) -> float:
-        """Return the difference of two systems after an exchange of some samples."""
+        """Return the difference of two models after a swap of some samples."""
         one, other = first.copy(), second.copy()
         one[rows], other[rows] = second[rows], first[rows]
         return self._score(one, slice(None)) - self._score(other, slice(None))
@@ -535,7 +535,7 @@ class ComparedPredictions:
         return np.asarray(self.truth == classes[1]) if len(classes) == 2 else None
 
     def _are_counts(self, of_samples: np.ndarray) -> bool:
-        """Whether resamples and exchanges follow from counts, independent scores of 0 or 1."""
+        """Whether counts suffice for resamples, that is, for independent scores of 0 or 1."""
         independent = self.groups is None and self.weight is None
         return independent and bool(np.isin(of_samples, (0, 1)).all())
 
@@ -728,4 +728,4 @@ EVIDENCE = {
     "time": Evidence({"metric"}, ComparedPredictions.score_in_time),
     "forecasts": Evidence({"metric", "horizon"}, ComparedPredictions.score_horizon),
 }
-"""What the tests are given of predictions."""
+"""Method that returns the input of a test, for each kind of input."""

@@ -37,7 +37,7 @@ from skeval.utils._checks import (
 )
 
 EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
-"""What the tests are given of scores, by what the scores are of."""
+"""Input of the tests for scores of each kind of item."""
 FORMS = (
     "Pass a table with a row for each data set and a column for each classifier, a table with the "
     "columns dataset, classifier and score (and split), or a dict of data sets, each with a dict "
@@ -502,7 +502,7 @@ def _read_long(table: Any) -> Table:
 
 
 def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
-    """Return one column of scores for each system, and the groups of items."""
+    """Return one column of scores for each model, and the groups of items."""
     if hasattr(scores, "columns") or isinstance(scores, Mapping):
         keys = list(scores if isinstance(scores, Mapping) else scores.columns)
         names = name_distinct("scores", keys)

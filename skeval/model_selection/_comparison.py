@@ -27,9 +27,9 @@ from skeval.utils import _checks, _text
 from skeval.utils._text import DataFrame, name_estimators
 
 MAX_LISTED = 10
-"""Maximum number of systems whose pairs are printed. With more, the ranks are printed."""
+"""Maximum number of models whose pairs are printed. With more, the ranks are printed."""
 MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
-"""The alternative for b - a that equals an alternative for a - b."""
+"""Alternative for b - a that is equivalent to an alternative for a - b."""
 ORDERS = {
     "estimators": "compare_classifiers(estimators, X, y)",
     "predictions": "compare_predictions(y_true, predictions)",
@@ -253,7 +253,7 @@ class Difference(ResultWithValue):
         return max(self._test_margin())
 
     def _test_margin(self) -> tuple[float, float]:
-        """Return the P-values of a difference of at most minus the margin, and of at least it."""
+        """Return the P-values of differences of at most minus the margin, and at least it."""
         if self.margin is None or np.isnan(self.interval.low):
             return np.nan, np.nan
         # two one-sided tests, by inverting the limits of the interval
@@ -509,7 +509,7 @@ class Comparison(Result):
         return self.tests.omnibus
 
     def _make_difference(self, first: int, second: int) -> Difference:
-        """Return the difference of the systems at two positions."""
+        """Return the difference of the models at two indices."""
         tests, at = self.tests, place_of_pair(first, second, len(self.names))
         a, b = self.names[first], self.names[second]
         return Difference(
@@ -544,7 +544,7 @@ class Comparison(Result):
 
     @property
     def _worth(self) -> np.ndarray:
-        """Score, minus loss or minus mean rank of each system, larger is better."""
+        """Score, minus loss or minus mean rank of each model. Larger is better."""
         if self.extra.mean_ranks is not None:
             return -self.extra.mean_ranks
         return self.values if self.greater_is_better else -self.values
@@ -589,7 +589,7 @@ class Comparison(Result):
         }
 
     def _bound_rank(self, place: int, confidence_level: float) -> Limits:
-        """Return the limits of the rank of a system."""
+        """Return the limits of the rank of a model."""
         low, high = self._bound_ranks(confidence_level)[place].tolist()
         return float(low), float(high)
 
@@ -766,7 +766,7 @@ class Comparison(Result):
         return "\n".join([*lines, _text.fill_text(self.conclusion)])
 
     def _describe_systems(self) -> str:
-        """Return a title and a line for each system, the best first."""
+        """Return a title and a line for each model, the best first."""
         extra, title, ranks = self.extra, f"{self.scoring}, {self.method}", self.ranks
         values = self.values if extra.mean_ranks is None else extra.mean_ranks
         rows = [(self.names[at], _text.write_number(values[at])) for at in self.order]

@@ -275,16 +275,16 @@ def resubstitution_error(
             except for "inflated". They account for the sampling of the losses, but not for the
             optimism.
 
-        Raises
-        ------
-        ValueError
-            If `y` has only one class, or `X` and `y` differ in length.
-        TypeError
-            If `estimator` has no `predict`, or weights are passed and it does not accept them.
-    If `estimator` has no `predict`, or does not accept weights that are passed.
-        See Also
-        --------
-        bootstrap_error : Corrects the optimism.
+    Raises
+    ------
+    ValueError
+        If `y` has only one class, or `X` and `y` differ in length.
+    TypeError
+        If `estimator` has no `predict`, or does not accept weights that are passed.
+
+    See Also
+    --------
+    bootstrap_error : Corrects the optimism.
 
         Examples
         --------
@@ -388,7 +388,7 @@ def cross_val_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fold, counts it
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fold, counts it
         and warns.
 
     Returns
@@ -674,8 +674,8 @@ def perturbation_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fit and warns. A
-        perturbation is omitted if all its fits fail.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fit and warns.
+        A perturbation is omitted if all its fits fail.
 
     Returns
     -------

@@ -100,8 +100,8 @@ def feature_importance(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises an error that names it. numpy.nan omits the fit,
-        counts it and warns.
+        Treatment of a failed fit. "raise" raises an error that names it. ``numpy.nan`` omits the
+        fit, counts it and warns.
 
     Returns
     -------
@@ -176,7 +176,7 @@ def list_drops(
     n_permutations: int = 5,
     seed: int = 0,
 ) -> dict[str, ScoreDrop]:
-    """Return a scorer for each column, or group of correlated columns, with joined names as keys."""
+    """Return a scorer for each column, or group of correlated columns, by joined names."""
     return {
         " + ".join(str(names[column]) for column in columns): ScoreDrop(
             scorer, columns, n_permutations, seed

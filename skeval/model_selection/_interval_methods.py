@@ -158,7 +158,7 @@ def error_interval(
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises an error that describes the training set.
-        numpy.nan omits the fit, counts it and warns.
+        ``numpy.nan`` omits the fit, counts it and warns.
 
     Returns
     -------
@@ -565,9 +565,9 @@ def perturbation(
 
 
 MAX_REPEATS, REPEATS_OF_LARGE = 10, 2
-"""Maximum number of repeats of cross-validation, and for more samples than `LARGE`."""
+"""Maximum number of repeats of cross-validation, and number for more than `LARGE` samples."""
 GIVEN_FOLDS = "given_folds"
-"""Name of the method if the folds of `cv` are used as they are."""
+"""Name of the method if the folds of `cv` are used without changes."""
 
 
 class RepeatedFolds(NamedTuple):
@@ -933,6 +933,6 @@ ERROR_METHODS = {
     "nested_cv": ErrorMethod(nested_cv),
     "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }
-"""Methods of `error_interval`. Its docstring and `ErrorMethodName` list them, too."""
+"""Methods of `error_interval`. Its docstring and `ErrorMethodName` also list them."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

@@ -48,7 +48,7 @@ EXPONENTS = np.geomspace(0.2, 2.0, 16)
 """Candidate exponents of the power law."""
 N_DRAWS, MIN_SIZES = 1000, 4
 LITTLE = 0.1
-"""Gains below this fraction of the distance to the best value are called little."""
+"""Fraction of the distance to the best value below which gains are called little."""
 MAX_PVALUE = 0.01
 """P-value below which a curve does not follow a power law."""
 
@@ -149,8 +149,8 @@ def learning_curve_band(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fit, counts it and
-        warns.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fit, counts it
+        and warns.
 
     Returns
     -------

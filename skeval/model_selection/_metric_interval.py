@@ -193,9 +193,9 @@ def metric_interval(
     Returns
     -------
     interval : Estimate, or dict of them
-        The `value`, its `interval`, the `method` used and the `replicates`. Replicates are nan if
-        the metric is undefined, and a formula has none. The method `confidence_interval` computes
-        the interval at another level from the same numbers.
+        The `value`, its `interval`, the `method` used and the `replicates`. A replicate is nan if
+        the metric is undefined. A formula has no replicates. The method `confidence_interval`
+        computes the interval at another level from the same numbers.
 
         With `by`, the result is a dict with the estimate in each subgroup. Its attribute
         `less_the_rest` contains the difference of each subgroup from all other samples. The
@@ -476,7 +476,7 @@ def _estimate_metric(
 
 
 def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settings) -> Forms:
-    """Return the closed forms, the chosen one first, none for the bootstrap."""
+    """Return the closed forms, the chosen one first, or none for the bootstrap."""
     method = settings.method
     if method in _BOOTSTRAPS:
         return {}
@@ -498,9 +498,10 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
 
 
 def _close_share(statistic: Statistic, sample: Sample, settings: Settings) -> Forms:
-    """Return the intervals of a proportion if a function without a row is the fraction of samples.
+    """Return the intervals of a proportion if a function without a row is a fraction of samples.
 
-    Its value is 0 or 1 on every sample alone, such as whether a prediction interval covers it.
+    Its value is 0 or 1 on every single sample. An example is whether a prediction interval covers
+    it.
     """
     n, value = len(sample.y_true), sample.value
     plain = sample.weight is None and sample.groups is None and not settings.stratify
@@ -571,7 +572,7 @@ def _bootstrap_metric(
 
 FEW_POSITIVES = 10
 FEW_LARGE = 0.075
-"""Share of the samples that is too small to make up half of the loss."""
+"""Largest fraction of samples that is too small to make up half of the loss."""
 
 
 MIN_EXCEEDANCES = 10
@@ -579,7 +580,7 @@ MIN_EXCEEDANCES = 10
 
 
 def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
-    """Return the number on the rarer side of predicted quantiles, or None if it is no pinball loss.
+    """Return the number on the rarer side of predicted quantiles, or None without a pinball loss.
 
     It is also None if there are enough of them.
     """
@@ -651,9 +652,9 @@ def check_columns(
 def _describe_groups(
     metric: Callable[..., float], sample: Sample, units: DrawingUnits
 ) -> dict[str, Any]:
-    """Return attributes that describe groups, the correlation of errors within them.
+    """Return attributes that describe groups, that is, the correlation of errors within them.
 
-    For accuracy and error rate also the effective number of independent samples.
+    For accuracy and error rate, the effective number of independent samples is included.
     """
     fields: dict[str, Any] = {"n_groups": units.n_groups}
     row = _table.find_row(_table.unwrap(metric)[0])
@@ -679,7 +680,7 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
 
 
 def _check_lengths(y_true: Any, y_pred: Any) -> int:
-    """Return the number of samples. Raise unless all arrays have one entry for each."""
+    """Return the number of samples. Raise an error unless all arrays have one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes) or values is None or np.isscalar(values):
             raise TypeError(f"{name} must have one entry per sample, got {values!r}.")

@@ -125,7 +125,7 @@ class PairTests:
     high: Floats = field(default_factory=lambda: np.empty(0))
 
     def bound(self, confidence_level: float, pairs: Places | None = None) -> Ends:
-        """Return the limits of some pairs (by default all) that hold simultaneously for all pairs."""
+        """Return the simultaneous limits for all pairs, of some pairs (by default all)."""
         pairs = np.arange(len(self.difference)) if pairs is None else pairs
         low, high = self.limits(self.level_of_each(confidence_level), pairs)
         most = self.largest_difference
@@ -577,7 +577,7 @@ def _signed_rank_limits(
 
 
 def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Nemenyi's test to distances between mean ranks, with the intervals of Wilcoxon's test."""
+    """Apply Nemenyi's test to distances of mean ranks, with intervals of Wilcoxon's test."""
     tests, means = wilcoxon(scores, confidence_level), paired.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
     # distances of mean ranks; a lower rank is better

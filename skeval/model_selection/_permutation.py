@@ -156,8 +156,9 @@ def permutation_test(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan uses the mean score of the
-        other folds and warns. A permutation without any successful fit counts as an exceedance.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` uses the mean score of
+        the other folds and warns. A permutation without any successful fit counts as an
+        exceedance.
 
     Returns
     -------
@@ -382,7 +383,7 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
 
 
 def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
-    """Shuffle labels within groups."""
+    """Permute labels within groups."""
     if pure.all():
         raise ValueError(
             "exchange='within_groups' changes no label, because each group has a single label. "
@@ -406,7 +407,7 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
 
 
 def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
-    """Exchange the labels of groups, of equal size unless each group has one label."""
+    """Swap the labels of groups, of equal size unless each group has one label."""
     if pure.all():
         first = np.array([rows[0] for rows in members])
         unit = np.empty(sum(map(len, members)), dtype=np.intp)
@@ -434,7 +435,7 @@ def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSeque
 
 
 def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Orders:
-    """Exchange blocks of a series from a random start, or rotate the whole series."""
+    """Permute blocks of a series from a random start, or rotate the whole series."""
     n = len(y)
     series = []
     for column in np.reshape(y, (n, -1)).T:
@@ -466,7 +467,7 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
 
 
 MAX_KINDS = 20
-"""Labels of more kinds are treated as numbers."""
+"""Number of distinct labels above which they are treated as numbers."""
 
 
 def split_by_metric(scores: list[Scores]) -> dict[str, np.ndarray]:

@@ -115,7 +115,7 @@ class CriticalDifferenceDisplay(Display):
         return AXIS + 2 * beside, UNIT_INCHES * (depth + top + 0.8)
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the axis, the ruler, the bars of tied systems and the names."""
+        """Draw the axis, the ruler, the bars of tied models and the names."""
         k, ranks, line = len(self.names), self.mean_ranks, {"color": "black", "lw": 1}
         below, depth, top, beside = self._measure()
         ax.plot([1, k], [0, 0], **line)

@@ -50,10 +50,10 @@ from skeval.utils._text import write_ends
 Floats = NDArray[np.float64]
 
 STARTS, DRAWS, N_GRID = 60, 100, 600
-"""Values of tau^2, starts of the maximization, draws to average, the grid to invert Q."""
+"""Values of tau^2, starts of the maximization, draws to average, grid to invert Q."""
 
 FEW_SITES, MIN_COUNT = range(3, 6), 5
-"""Numbers of sites with normal log-odds, and the errors that each must then expect."""
+"""Numbers of sites with normal log-odds, and the minimum expected errors of each."""
 
 
 def describe_site(
@@ -141,8 +141,8 @@ def new_site_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the site, counts it
-        and warns.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the site, counts
+        it and warns.
 
     Returns
     -------
@@ -747,7 +747,7 @@ class PooledRate:
         return self._limit(confidence_level, np.zeros(len(SPREADS)))
 
     def prediction_limits(self, confidence_level: float) -> Limits:
-        """Return the interval of the rate at another site, or [0, 1] with fewer than three sites."""
+        """Return the interval of the rate at another site, or [0, 1] for fewer than 3 sites."""
         if len(self.sites.sizes) < 3:
             return 0.0, 1.0
         return self._limit(confidence_level, SPREADS)

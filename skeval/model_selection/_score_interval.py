@@ -165,8 +165,8 @@ def score_interval(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises an error that names it. numpy.nan omits the fit,
-        counts it and warns.
+        Treatment of a failed fit. "raise" raises an error that names it. ``numpy.nan`` omits the
+        fit, counts it and warns.
 
     Returns
     -------
@@ -631,7 +631,7 @@ def measure_tables(
 
 
 def is_undefined(row: Metric, table: ConfusionTable) -> bool:
-    """Whether a metric of a class, or Matthews' correlation, is 0/0, which scikit-learn sets to 0."""
+    """Whether a metric of a class, or Matthews' correlation, is 0/0, in scikit-learn 0."""
     if row.function is matthews_corrcoef:
         return min(np.count_nonzero(table.share.sum(axis=axis)) for axis in (0, 1)) == 1
     if table.score is None or not table.score.has_closed_limits:

@@ -349,7 +349,7 @@ class ProcedureScorer(RoutedScorer):
     options: dict[str, Any]
     attribute: str
     last_scored: tuple[np.ndarray, tuple[int, ...]] | None = field(default=None, init=False)
-    """The last labels, and the number of columns that they were scored with."""
+    """The labels scored last, and the number of columns of X."""
     resamples: ClassVar[bool] = True
 
     def __repr__(self) -> str:
@@ -372,9 +372,9 @@ class ProcedureScorer(RoutedScorer):
         return -float(attrgetter(self.attribute)(result))
 
     def _check_columns(self, X: Any, y: Any) -> None:
-        """Raise if the same labels were scored with another number of columns before.
+        """Raise an error if the same labels were scored with another number of columns before.
 
-        `RFECV` passes fewer and fewer columns, sequential selectors more and more.
+        `RFECV` passes fewer and fewer columns, and sequential selectors pass more and more.
         """
         labels, shape = np.array(y), X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
         before = self.last_scored
@@ -389,10 +389,10 @@ class ProcedureScorer(RoutedScorer):
         self.last_scored = labels, shape
 
     def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
-        """Raise unless the model responds to X as a clone that is fitted to X and y does.
+        """Raise an error unless the model responds to X like a clone fitted to X and y.
 
-        A model whose fits differ among themselves cannot be compared, which is a warning. The score
-        is from clones alone, so it leaks nothing.
+        A model whose fits differ among themselves cannot be compared, so the function warns. The
+        score is computed from clones alone, so it leaks no information.
         """
         n = num_samples(X)
         weight, params, groups = (options.get(k) for k in ("sample_weight", "params", "groups"))
@@ -741,8 +741,8 @@ def tuning_optimism(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed search. "raise" raises the error. numpy.nan omits its fold, counts it
-        and warns.
+        Treatment of a failed search. "raise" raises the error. ``numpy.nan`` omits its fold,
+        counts it and warns.
 
     Returns
     -------

@@ -233,15 +233,16 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
 
 
 CORRELATION_AT_BOUND = 0.3
-"""Intraclass correlation that is assumed where all units are on a bound and none can be seen."""
+"""Intraclass correlation assumed if all units are at a bound, so that it cannot be estimated."""
 
 
 def _limit_share(
     share: float, n: float, at_bound: float, degrees: float, confidence_level: float
 ) -> Limits:
-    """Return Wilson's limits of a mean fraction, not better than if all units were on a bound.
+    """Return Wilson's limits of a mean fraction, not better than with all units at a bound.
 
-    One error of many samples leaves the variation between units as uncertain as no error.
+    A single error among many samples leaves the variation between units as uncertain as no error
+    does.
     """
     precision = {"confidence_level": confidence_level, "degrees_of_freedom": degrees}
     low, high = intervals.wilson_interval(share * n, n, **precision)

@@ -409,7 +409,7 @@ def _expect_shares(
 def _include_bound(
     apparent: float, limits: Callable[[float], Limits], confidence_level: float
 ) -> Limits:
-    """Return limits that contain an apparent value of 0 or 1, which new samples may repeat.
+    """Return limits that contain an apparent value of 0 or 1, because new samples may repeat it.
 
     The sensitivity is 1 if the threshold is the lowest possible score.
     """
@@ -423,9 +423,9 @@ def _expect_fixed_share(
     """Return mean and standard deviation of the true value of the measure fixed by a rule.
 
     The threshold lies in a gap between two neighboring scores of the class. The true value at the
-    ends of this gap has a beta distribution whose parameters add up to ``n + 1``. For "sensitivity"
-    the threshold is the lower end, which is the score of a positive sample. For "specificity" it is
-    the lowest score of a positive in the gap, or the upper end if there is none.
+    ends of this gap has a beta distribution whose parameters sum to ``n + 1``. For "sensitivity",
+    the threshold is the lower end, which is the score of a positive sample. For "specificity", it
+    is the lowest score of a positive sample in the gap, or the upper end without such a sample.
     """
     part = 0.0
     if rule.rule == "specificity":

@@ -68,7 +68,7 @@ def convert_arrow(X: Any) -> Any:
 
 
 def take_column(argument: str, X: Any, values: Any) -> tuple[Any, Any]:
-    """Return X and the values of an argument. If they are a column of X, X is returned without it."""
+    """Return X and the values of an argument. If they are a column of X, X is without it."""
     column = find_column(argument, X, values)
     if isinstance(values, str):
         X = X[[name for name in X.columns if name != values]]
@@ -130,7 +130,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
 MAX_CLASSES = 20
-"""Whole numbers with more distinct values are numbers rather than classes."""
+"""Maximum number of distinct integers that are classes. Above it they are numbers."""
 ANSWERS = {
     "labels": "accuracy",
     "probabilities": "brier_score",
@@ -415,7 +415,7 @@ def read_entries(predictions: Any) -> np.ndarray:
 
 
 def _hold_text(values: np.ndarray) -> np.ndarray:
-    """Return text with object dtype, as in files and data frames, with a string dtype."""
+    """Return text with object dtype (as in files and data frames) as a string dtype."""
     return values.astype(str) if values.dtype.kind == "O" else values
 
 
@@ -511,7 +511,7 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
 
 
 def _are_probabilities(values: np.ndarray) -> bool:
-    """Whether numbers lie in [0, 1] and add up to 1, up to rounding."""
+    """Whether numbers lie in [0, 1] and sum to 1, up to rounding."""
     if values.ndim == 2:
         return _checks.normalize_rows(values) is not None
     tolerance = _checks.PROBABILITY_TOLERANCE
@@ -521,7 +521,7 @@ def _are_probabilities(values: np.ndarray) -> bool:
 def _refuse_unused(
     kind: str, predictions: np.ndarray, labels: Any, pos_label: Any, cut: Any
 ) -> None:
-    """Raise if an option is undefined for predictions of this kind."""
+    """Raise an error if an option is undefined for predictions of this kind."""
     # options that scores have
     if kind in ("labels", "numbers"):
         for name, value in (("threshold", cut), ("pos_label", pos_label), ("labels", labels)):
@@ -793,7 +793,7 @@ def read_labels(
 
 
 def _read_wide(name: str, values: Any) -> np.ndarray:
-    """Return one column of numbers per label.
+    """Return one column of numbers for each label.
 
     Forests of scikit-learn return for each label the probabilities of both classes.
     """

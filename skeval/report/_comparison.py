@@ -72,10 +72,10 @@ USUAL = (
 )
 """Metrics of the table, if a report has them."""
 MAX_TABULATED = 5
-"""Maximum number of systems with a table of pairs. More are shown by ranks."""
+"""Maximum number of models with a table of pairs. More are shown by ranks."""
 AREA = name_metric("roc_auc")
 MAX_CURVES, LINES = 6, ("-", "--", ":")
-"""Maximum number of systems in one figure of curves, and the style of each two of them."""
+"""Maximum number of models in one figure of curves, and the style of each two of them."""
 CORRECTED = {"holm": "intervals, Holm-corrected P-values", "none": "intervals and P-values"}
 
 
@@ -118,7 +118,7 @@ def join_reports(
 
 
 def _find_deciding(report: ScoredReport, deciding: str) -> Estimate:
-    """Return the metric that decides under its display name; for "" the main estimate."""
+    """Return the deciding metric with its display name, or the main estimate for ""."""
     if not deciding:
         return report.answer
     metric = report.metrics[deciding]
@@ -160,12 +160,12 @@ def _write_verdict(report: ComparisonReport) -> list[str]:
 
 
 def _judge_systems(report: ComparisonReport) -> dict[str, Judgment]:
-    """Return whether each system is better than the baseline by the metric that decides."""
+    """Return whether each model is better than the baseline by the metric that decides."""
     return {name: judge(one, report.deciding) for name, one in report.reports.items()}
 
 
 def _judge_baselines(report: ComparisonReport) -> list[str]:
-    """Return which systems are better or worse than the baseline."""
+    """Return which models are better or worse than the baseline."""
     # systems with the same relation to the same reference are named together
     order = {"better": 0, "worse": 1}
     systems: dict[tuple[int, str, str], list[str]] = {}
@@ -188,7 +188,7 @@ def _judge_baselines(report: ComparisonReport) -> list[str]:
 
 
 def _quote(name: str) -> str:
-    """Return the name of a system in quotes, so that it is no word of a sentence."""
+    """Return the name of a model in quotes, to distinguish it from words of the sentence."""
     return f'"{name}"'
 
 
@@ -222,7 +222,7 @@ def _find_difference(
 
 
 def _compare_two(report: ComparisonReport) -> list[str]:
-    """Return the difference of two systems in the unit of the target, empty without an interval."""
+    """Return the difference of two models in the unit of the target, empty without an interval."""
     ((first, second), difference), *_ = report.comparison.differences.items()
     name, _ = _find_compared_metric(report)
     value, interval = _find_difference(report, (first, second))
@@ -247,7 +247,7 @@ def _compare_two(report: ComparisonReport) -> list[str]:
 
 
 def _compare_many(report: ComparisonReport) -> list[str]:
-    """Return the best of many systems, and how many pairs differ, empty if the tests disagree."""
+    """Return the best of many models, and how many pairs differ, empty if the tests disagree."""
     # the best by the main estimate, if the tests agree
     comparison, best = report.comparison, report.comparison.best
     first = report.first
@@ -277,7 +277,7 @@ def _compare_many(report: ComparisonReport) -> list[str]:
 
 
 def show_side_by_side(report: ComparisonReport) -> Section:
-    """Return the section of errors and metrics, with one row for each model."""
+    """Return the section on errors and metrics, with one row for each model."""
     # metrics that some of the systems have
     first, noun, level = report.first, _name_system(report), write_level(report.first)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
@@ -309,7 +309,7 @@ def show_side_by_side(report: ComparisonReport) -> Section:
 
 
 def show_pairs(report: ComparisonReport) -> Section | None:
-    """Return the section of the differences of all pairs, or of the ranks of many models."""
+    """Return the section on the differences of all pairs, or of the ranks of many models."""
     comparison, level = report.comparison, write_level(report.first)
     if comparison is None:
         return None
@@ -345,7 +345,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
 
 
 def show_measures(report: ComparisonReport) -> Section | None:
-    """Return the section of two classes, with curves and differences of measures."""
+    """Return the section on two classes, with curves and differences of measures."""
     if not report.measures:
         return None
     interval = report.first.answer.interval
@@ -401,7 +401,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
 
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
-    """Return the section of the main metric of each model in each subgroup."""
+    """Return the section on the main metric of each model in each subgroup."""
     # one row for each subgroup and system
     by_system = report.subgroups
     if not by_system:
@@ -420,7 +420,7 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
 
 
 def list_verdicts(report: ComparisonReport) -> Section:
-    """Return the section of the verdict on each model."""
+    """Return the section on the verdict on each model."""
     verdicts = [f"{name}: {one.verdict}" for name, one in report.reports.items()]
     return Section("Individual results", explains=verdicts)
 

@@ -152,13 +152,13 @@ def evaluate(
         samples than they train on, as ``TimeSeriesSplit`` does, estimates that would mix early and
         late samples are not run, with a warning.
     include : "auto", "all" or names, default="auto"
-        Parts besides the main estimate, resubstitution and cross-validation. The names are
-        "holdout", "leave_one_out", "bootstrap", "perturbation", "permutation", "selection" and
-        "importance". The last is the permutation importance of each feature in the fits of the
-        main estimate, as in `feature_importance`. "auto" runs "selection" if the estimator selects
-        features. It runs the permutation test if the interval does not show that the model is
-        better than the baseline. The test stops when it is clear whether P exceeds 0.05 [1]_. The
-        report lists the parts that were not run.
+        Parts to run in addition to the main estimate, resubstitution and cross-validation. The
+        names are "holdout", "leave_one_out", "bootstrap", "perturbation", "permutation",
+        "selection" and "importance". The last is the permutation importance of each feature in the
+        fits of the main estimate, as in `feature_importance`. "auto" runs "selection" if the
+        estimator selects features. It runs the permutation test if the interval does not show that
+        the model is better than the baseline. The test stops when it is clear whether P exceeds
+        0.05 [1]_. The report lists the parts that were not run.
     budget : float, default=None
         Time limit in seconds for all estimators together. The folds of the main estimate are
         repeated as often as time permits, at least once. With fewer repeats, the variance is
@@ -225,8 +225,8 @@ def evaluate(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. numpy.nan omits the fit, counts it and
-        warns. Estimates in `include` are omitted if all their fits fail, with a warning in the
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fit, counts it
+        and warns. Estimates in `include` are omitted if all their fits fail, with a warning in the
         report.
 
     Returns
@@ -711,7 +711,7 @@ def show_estimates(report: EvaluationReport) -> Section:
 
 
 def show_perturbation(report: EvaluationReport) -> Section | None:
-    """Return the section of the intervals of a linear support vector machine."""
+    """Return the section on the intervals of a linear support vector machine."""
     intervals = report.perturbation
     if not intervals:
         return None
@@ -748,7 +748,7 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
 
 
 def show_permutation(report: EvaluationReport) -> Section | None:
-    """Return the section of the permutation test."""
+    """Return the section on the permutation test."""
     test = report.permutation
     if test is None:
         return None
@@ -774,7 +774,7 @@ def show_permutation(report: EvaluationReport) -> Section | None:
 
 
 def show_selection(report: EvaluationReport) -> Section | None:
-    """Return the section of selection outside and within the folds, and the selected features."""
+    """Return the section on selection outside and within the folds, and the selected features."""
     bias, stability = report.selection_bias, report.selection_stability
     if bias is None:
         return None
@@ -809,7 +809,7 @@ def show_selection(report: EvaluationReport) -> Section | None:
 
 
 def show_importance(report: EvaluationReport) -> Section | None:
-    """Return the section of the permutation importance of each feature."""
+    """Return the section on the permutation importance of each feature."""
     importance = report.importance
     if not importance:
         return None

@@ -125,8 +125,7 @@ def evaluate_clusterer(
         Internal indices, as in `compare_clusterings`. Calinski-Harabasz is not available for
         sparse X.
     reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
-        Data without structure with which halves and the gap are compared, as in
-        `choose_n_clusters`.
+        Data without structure, for comparison with halves and the gap, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
@@ -374,7 +373,7 @@ def _write_evidence(choice: NClustersChoice) -> str:
 
 
 def show_clusters(report: ClusteringReport) -> Section:
-    """Return the section of the samples in their clusters, if there are at least two."""
+    """Return the section on the samples in their clusters, if there are at least two."""
     # the sizes of all clusterings
     rows = []
     for k, labels in report.partitions.items():
@@ -397,7 +396,7 @@ def show_clusters(report: ClusteringReport) -> Section:
 
 
 def show_rules(report: ClusteringReport) -> Section:
-    """Return the section of the number of clusters by each rule."""
+    """Return the section on the number of clusters by each rule."""
     rows = [
         (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
         for name, choice in report.choices.items()
@@ -461,7 +460,7 @@ def show_numbers(report: ClusteringReport) -> Section:
 
 
 def show_indices(report: ClusteringReport) -> Section:
-    """Return the section of the indices by number of clusters, with one panel for each index."""
+    """Return the section on the indices by number of clusters, with one panel for each index."""
     n_panels = len(report.comparison.indices)
     figure = Figure(
         report.comparison.plot,
@@ -616,7 +615,7 @@ def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
 
 
 def show_labels_as_is(report: OneClusteringReport) -> Section:
-    """Return the section of the clusters, their sizes and their stability."""
+    """Return the section on the clusters, their sizes and their stability."""
     stability, figures = report.stability, []
     if stability is None:
         return Section("The clusters", sentences=["All samples are noise."])
@@ -653,7 +652,7 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
 
 
 def show_numbers_as_is(report: OneClusteringReport) -> Section:
-    """Return the section of the indices of the clustering."""
+    """Return the section on the indices of the clustering."""
     values = {"fraction of noise": report.noise_share, "DBCV (larger)": report.dbcv}
     for name, value in report.indices.items():
         up = "larger" if GREATER_IS_BETTER[name] else "smaller"

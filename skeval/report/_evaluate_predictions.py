@@ -329,7 +329,7 @@ def _compare_systems(
 
 
 def show_threshold(report: PredictionsReport) -> Section | None:
-    """Return the section of the threshold, with the optimism of its choice."""
+    """Return the section on the threshold, with the optimism of its choice."""
     measures, level = report.at_threshold, _sections.write_level(report)
     if measures is None:
         return None
@@ -356,7 +356,7 @@ def show_threshold(report: PredictionsReport) -> Section | None:
 
 
 def show_calibration(report: PredictionsReport) -> Section | None:
-    """Return the section of the calibration measures."""
+    """Return the section on the calibration measures."""
     measures = report.calibration
     if measures is None:
         return None

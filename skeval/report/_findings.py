@@ -703,10 +703,10 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
 
 
 def _relate_metric(report: ScoredReport, metric: Estimate, chance: float) -> str:
-    """Return the relation of a metric, in which larger is better, to its value by chance.
+    """Return the relation of a metric to its value by chance. Larger is better.
 
-    A held-out sample moves the model away from itself, so that a model of noise is below chance on
-    average. Out-of-fold predictions are therefore never called worse.
+    A model trained on noise is below chance on average, because a held-out sample is missing in
+    its training set. Out-of-fold predictions are therefore never called worse.
     """
     low, high = metric.confidence_interval(1 - ALPHA)
     relation = _relate(low, high, chance)
@@ -714,7 +714,7 @@ def _relate_metric(report: ScoredReport, metric: Estimate, chance: float) -> str
 
 
 def _relate(low: float, high: float, chance: float) -> str:
-    """Return the relation of an interval, in which larger is better, to the value of chance."""
+    """Return the relation of an interval to the value by chance. Larger is better."""
     if not np.isfinite(low):
         return "untested"
     return "better" if low > chance else "worse" if high < chance else "open"

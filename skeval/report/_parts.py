@@ -93,7 +93,7 @@ class Clock:
         return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
 
     def share(self, n_parts: int) -> Clock:
-        """Return a clock for the first of several parts, with an equal fraction of the time left."""
+        """Return a clock for the first of several parts, with an equal part of the time left."""
         part = copy(self)
         if self.budget is not None:
             part.budget = self.budget - self.left * (1 - 1 / n_parts)
@@ -255,7 +255,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
 MIN_SAMPLES = 10_000
 """Fits to fewer samples are not timed beforehand."""
 MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
-"""Number of samples of the first timed fit. Timing ends at these shares of samples and budget."""
+"""Samples of the first timed fit. Timing ends at these fractions of samples and budget."""
 GROWTH = 4
 """Ratio of the numbers of samples of two timed fits."""
 MAX_ANSWER_SHARE = 0.5
@@ -647,7 +647,7 @@ def _refuse_perturbation(evaluation: Evaluation) -> str:
 
 
 class Part(NamedTuple):
-    """A part of an evaluation besides the main estimate."""
+    """A part of an evaluation other than the main estimate."""
 
     compute: Callable[[JudgedEvaluation], list[Any]]
     """Returns estimates of the error, or the values of `results`."""
@@ -700,10 +700,10 @@ PARTS = {
 
 
 class Finished(NamedTuple):
-    """Results of the parts that were run, reasons for the others, and warnings about failed parts."""
+    """Results of the parts that were run, reasons for the others, and warnings."""
 
     estimates: list[Estimate]
-    """All estimates of the error besides the main one."""
+    """All estimates of the error except the main estimate."""
     results: dict[str, Any]
     """Results of all other parts, None of those that were not run."""
     omitted: dict[str, str]

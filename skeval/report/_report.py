@@ -526,7 +526,7 @@ def _make_plain(value: Any) -> Any:
 
 
 NOT_IN_JSON = {"NaN": None, "Infinity": "Infinity", "-Infinity": "-Infinity"}
-"""What stands for numbers that JSON does not support."""
+"""Replacements of numbers that JSON does not support."""
 
 # --- how to repeat a run: source text of the call
 

@@ -483,7 +483,7 @@ FALSE_DISCOVERIES = 0.05
 
 
 def show_subgroups(report: ScoredReport) -> Section | None:
-    """Return the section of the main estimate in each subgroup, and its difference from the rest.
+    """Return the section on the main estimate in each subgroup, and its difference from the rest.
 
     Squared errors are shown as their root. The difference of mean squared errors is divided by the
     sum of their roots, so it becomes a difference of the roots.
@@ -534,7 +534,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
 
 
 def show_hard_samples(report: ScoredReport) -> Section | None:
-    """Return the section of the worst predictions."""
+    """Return the section on the worst predictions."""
     # existing predictions without labels or errors have no such section
     hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
     fitted = predictions.n_fits > 0
@@ -569,7 +569,7 @@ def tabulate_samples(
     head: Iterable[str],
     last: tuple[str, Callable[[float], str]] | None,
 ) -> Table:
-    """Return a table of the worst predictions. `last` names and writes the last column."""
+    """Return a table of the worst predictions. `last` is the name and writer of a column."""
     rows: list[Any] = []
     for row in hard.to_records()[:MAX_ROWS]:
         cells = row["name"], row["truth"], row["prediction"]

@@ -149,7 +149,7 @@ TESTED = {
     "undecided": "The permutation test is undecided ({}).",
     "powerless": "There are too few permutations for a test: {}.",
 }
-"""What a permutation test adds to the relation, by its result."""
+"""Sentence on a permutation test, for each of its results."""
 
 
 def _write_second_metric(report: ScoredReport, finding: Judgment) -> list[str]:
@@ -565,7 +565,7 @@ UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
 def write_methods(reports: Mapping[str, Any]) -> str:
     """Return a paragraph on the methods, with references.
 
-    For several systems, the first report describes the methods of all.
+    For several models, the first report describes the methods of all.
     """
     report, texts, cited = next(iter(reports.values())), list[str](), list[str]()
     for sentence, work in _list_methods(report, list(reports)):

@@ -1,4 +1,4 @@
-"""Warnings about predictions, estimates and the model, that is, all except those about the table."""
+"""Warnings about predictions, estimates and the model. Warnings about the table are elsewhere."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ OF_MODELS = {
     "two-answers": "Two estimates disagree",
     "wide": "Wide interval",
 }
-"""Title of each check besides those of the table by its code, of one output, several, and any."""
+"""Title of each check except those of the table, for one output, several, and any."""
 
 
 def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
@@ -77,7 +77,7 @@ def name_check(check: Any) -> str:
 def list_checks(
     found: Iterable[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
 ) -> list[CheckResult]:
-    """Return the findings besides those of the table, and outcomes of `others` without a finding."""
+    """Return the findings except those of the table, and outcomes of `others` without one."""
     by_code: dict[str, list[CheckResult]] = {}
     for result in found:
         by_code.setdefault(result.code, []).append(result)

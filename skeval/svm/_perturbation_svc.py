@@ -46,7 +46,7 @@ OF_RESAMPLING = frozenset(
 
 
 MAX_RATIO = 100.0
-"""Ratio of the largest to the smallest spread of a column from which a fit takes much longer."""
+"""Ratio of largest to smallest spread of columns above which a fit takes much longer."""
 SOLVED = 0.1
 """Time of a fit by a solver, relative to that of `SVC`."""
 

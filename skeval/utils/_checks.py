@@ -1,9 +1,10 @@
 """Argument checks that scikit-learn lacks. Each error names argument, rule and value.
 
-Types of options come first, so that type checkers detect misspelled options. Checks of estimators
-and options, of labels, predictions and binary scores follow. Then come the functions that turn a
-`random_state` into one root seed per call and one independent stream per repetition. Last are the
-arguments of public functions as a whole, their types, arrays of other libraries and paired rows.
+The module contains, in this order, the types of options (which let type checkers detect misspelled
+options), checks of estimators and options, and checks of labels, predictions and binary scores.
+The functions that turn a `random_state` into one root seed per call and one independent stream per
+repetition follow. The last part checks the arguments of public functions as a whole, that is,
+their types, arrays of other libraries and paired rows.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def check_confidence_level(confidence_level: float) -> None:
 
 
 def check_jobs(n_jobs: Any, verbose: Any) -> None:
-    """Raise unless `n_jobs` is None or an integer, and `verbose` a number or boolean."""
+    """Raise an error unless `n_jobs` is None or an integer, and `verbose` a number or boolean."""
     number = isinstance(n_jobs, Integral) and 0 < abs(int(n_jobs)) < 2**31
     if n_jobs is not None and not number:
         raise ValueError(f"n_jobs must be None or a nonzero integer, got {n_jobs!r}.")
@@ -146,7 +147,7 @@ def check_jobs(n_jobs: Any, verbose: Any) -> None:
 
 
 def check_flag(name: str, value: Any) -> None:
-    """Raise unless `value` is True or False."""
+    """Raise an error unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}.")
 
@@ -156,7 +157,7 @@ ORDERS = {"estimator": "(estimator, X, y)", "clusterer": "(clusterer, X)"}
 
 
 def check_methods(name: str, value: Any, *methods: str) -> None:
-    """Raise unless `value` is an instance with the methods."""
+    """Raise an error unless `value` is an instance with the methods."""
     if isinstance(value, type):
         raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
     if not all(_has_method(value, method) for method in methods):
@@ -179,7 +180,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
 def refuse_untagged_classifier(name: str, value: Any) -> None:
     """Raise if an estimator is a classifier, but not by its tags. It would predict numbers.
 
-    A pipeline or a search without a kind has this from an estimator inside.
+    The type of a pipeline or a search may depend on the estimator inside.
     """
     if type_of_estimator(value) is not None:
         return
@@ -199,7 +200,7 @@ def refuse_untagged_classifier(name: str, value: Any) -> None:
 
 
 def type_of_estimator(estimator: Any) -> str | None:
-    """Return the type in the tags of an estimator, None if it has none."""
+    """Return the type in the tags of an estimator, or None if it has none."""
     try:
         kind: str | None = get_tags(estimator).estimator_type
     except AttributeError:  # scikit-learn 1.7 and later require tags
@@ -208,7 +209,7 @@ def type_of_estimator(estimator: Any) -> str | None:
 
 
 def check_predicts_target(argument: str, estimator: Any) -> None:
-    """Raise if an estimator predicts no target: a clusterer or an outlier detector."""
+    """Raise an error if an estimator predicts no target: a clusterer or an outlier detector."""
     name = type(estimator).__name__
     kind = type_of_estimator(estimator)
     remedies = {
@@ -277,7 +278,7 @@ def check_classes(name: str, y: np.ndarray) -> None:
 
 
 def refuse_fractions(name: str, y: np.ndarray, remedy: str) -> None:
-    """Raise if labels of classes are numbers with decimals."""
+    """Raise an error if labels of classes are numbers with decimals."""
     if y.dtype.kind == "f" and np.any(y % 1):
         number = y[y % 1 != 0][0]
         raise ValueError(f"{name} must contain classes, got the number {number:g}. {remedy}.")
@@ -300,7 +301,7 @@ def check_count(name: str, value: Any, minimum: int = 1) -> int:
 
 
 def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], FunctionT]:
-    """Raise with the correct order if the positional arguments of a function are wrong.
+    """Raise an error with the correct order if the positional arguments of a function are wrong.
 
     The keywords are the arguments in their order. Each value is a function that returns whether an
     object is valid for the argument. None accepts any object.
@@ -356,7 +357,7 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
 
 
 def suggest(value: object, options: Iterable[str]) -> str:
-    """Return ", did you mean ...?" without the mark, of the option that a value resembles."""
+    """Return ", did you mean ...?" without the mark, with the option that a value resembles."""
     # options by their last words, by initials, as "loo" of LeaveOneOut(), and by their names
     options = tuple(options)
     known = {option.rpartition("_")[2].lower(): option for option in options}
@@ -373,7 +374,7 @@ MAX_NAMES = 20
 
 
 def name_missing(name: object, entries: Iterable[object]) -> str:
-    """Return the message that a name is not among some, and which it may mean."""
+    """Return the message for an unknown name, with the most similar valid one."""
     names = list(map(str, entries))
     listed = ", ".join(map(repr, names[:MAX_NAMES]))
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
@@ -405,7 +406,7 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
 
 
 def check_no_clusterer(name: str, labels: Any) -> None:
-    """Raise if a clusterer is passed as labels."""
+    """Raise an error if a clusterer is passed as labels."""
     if hasattr(labels, "fit_predict"):
         clusterer = labels.__name__ if isinstance(labels, type) else type(labels).__name__
         raise TypeError(
@@ -415,7 +416,7 @@ def check_no_clusterer(name: str, labels: Any) -> None:
 
 
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
-    """Return weights as floats, ones for None. Raise unless finite, >= 0 and no row all 0.
+    """Return weights as floats, ones for None. Raise an error unless finite, >= 0 and no row all 0.
 
     A name in `shape` allows any size. ``"n_resamples", 100`` require rows of 100 weights.
     """
@@ -437,7 +438,7 @@ def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
 
 
 def refuse_foreign_arrays(**arrays: Any) -> None:
-    """Raise if data for fits are arrays of another library of the Array API than NumPy."""
+    """Raise an error if data for fits are arrays of another library of the Array API than NumPy."""
     for name, array in arrays.items():
         if is_foreign_array(array):
             raise TypeError(
@@ -448,7 +449,7 @@ def refuse_foreign_arrays(**arrays: Any) -> None:
 
 
 def check_same_length(**arrays: Any) -> None:
-    """Raise unless all arrays that are not None have the same number of samples."""
+    """Raise an error unless all arrays that are not None have the same number of samples."""
     provided = {name: array for name, array in arrays.items() if array is not None}
     sizes = {}
     for name, array in provided.items():
@@ -485,11 +486,11 @@ def check_y(name: str, y: Any) -> np.ndarray:
 def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.ndarray | None:
     """Return the groups of samples as a 1-D array, None without groups. Raise if one is missing.
 
-    Missing groups are an error, since such samples do not form one group. With several columns,
-    kinds of groups nested in another kind, such as patients in sites, are dropped. Only the
-    coarsest kind is used. If several kinds are left, they are crossed, such as raters and items.
-    The result is then an array of integers with one column per kind if `crossed` is True. Otherwise
-    crossed groups raise an error.
+    Missing groups are an error, because such samples do not form one group. If there are several
+    columns, kinds of groups that are nested in another kind, such as patients in sites, are
+    dropped, and only the coarsest kind is used. If several kinds remain, they are crossed, such as
+    raters and items. If `crossed` is True, the result is then an array of integers with one column
+    per kind. Otherwise, crossed groups raise an error.
     """
     if groups is None:
         return None
@@ -551,7 +552,7 @@ def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
 
 
 def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the group numbers, from 0, of the samples in `seen`, at least two groups.
+    """Return the group numbers, from 0, of the samples in `seen`, with at least two groups.
 
     Crossed groups have one column per kind.
     """
@@ -613,7 +614,7 @@ def is_missing(value: Any) -> bool:
 
 
 def check_single_score(scoring: Any) -> None:
-    """Raise unless an argument `scoring` is one score."""
+    """Raise an error unless an argument `scoring` is one score."""
     if not (scoring is None or isinstance(scoring, str) or callable(scoring)):
         raise TypeError(
             f"scoring must be one name or one callable, got {scoring!r}. Call the function once "
@@ -622,7 +623,7 @@ def check_single_score(scoring: Any) -> None:
 
 
 def check_complete(name: str, y: Any) -> None:
-    """Raise if objects, or a column of a data frame, have a missing value in any form."""
+    """Raise an error if objects, or a column of a data frame, have a missing value in any form."""
     kind = getattr(getattr(y, "dtype", None), "kind", "")
     if kind not in ("O", "T", "f", "M", "m") and not hasattr(y, "iloc"):
         return  # values that are never missing, and lists, which scikit-learn checks
@@ -637,9 +638,9 @@ def check_complete(name: str, y: Any) -> None:
 def check_comparable(
     y_true: np.ndarray, name: str, labels: np.ndarray, *, of_part: bool = False
 ) -> None:
-    """Raise if labels can never be equal, instead of counting every prediction as wrong.
+    """Raise an error if labels can never be equal, instead of counting every prediction as wrong.
 
-    The labels `of_part` of the samples, such as a fold, may lack classes.
+    `of_part` marks labels of a part of the samples, such as a fold, which may lack classes.
     """
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
@@ -670,8 +671,9 @@ def refuse_other_names(
 ) -> None:
     """Raise if labels and classes have different names, which would count as wrong predictions.
 
-    Names differ by case or spaces, have none in common, or are codes of as many classes. The labels
-    `of_part` of the samples, such as a fold, may lack classes.
+    Names differ by case or spaces, have none in common, or are codes of the same number of
+    classes. `of_part` marks labels of a part of the samples, such as a fold, which may lack
+    classes.
     """
     numbers = y_true.dtype.kind in "biuf" and labels.dtype.kind in "biuf"
     if numbers and (y_true.min(), y_true.max()) == (labels.min(), labels.max()):
@@ -706,7 +708,7 @@ RANGE_OF_NUMBERS = 1e-150, 1e150
 
 
 def check_scale(name: str, y: np.ndarray) -> None:
-    """Raise if the squares of differences between numbers underflow or overflow."""
+    """Raise an error if the squares of differences between numbers underflow or overflow."""
     spread = float(np.ptp(y / 2) * 2) if y.dtype.kind in "iuf" else 0.0
     low, high = RANGE_OF_NUMBERS
     if spread and not low < spread < high:
@@ -754,8 +756,8 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
 def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
     """Raise if a column has another index than `X`, as in pandas, or its labels in another order.
 
-    An index 0, 1, ... with other labels is ignored, as in scikit-learn, because it may have been
-    reset.
+    An index 0, 1, ... next to other labels is ignored, as in scikit-learn, because it may have
+    been reset.
     """
     index = index_of(X)
     if index is None:
@@ -772,7 +774,7 @@ def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
 def native_labels(name: str, y: Any) -> Any:
     """Convert numbers and booleans in an object array to their native dtype.
 
-    scikit-learn only accepts strings in object arrays, but columns of data frames often contain
+    scikit-learn accepts only strings in object arrays, but columns of data frames often contain
     other labels. Anything else is returned unchanged.
     """
     if getattr(y, "dtype", None) != np.dtype(object):
@@ -828,7 +830,7 @@ _muted: ContextVar[tuple[tuple[type[Warning], str], ...]] = ContextVar("muted", 
 def ignored_warnings(category: type[Warning] = Warning, start: str = "") -> Iterator[None]:
     """Ignore warnings of a category whose message starts with a regular expression.
 
-    Filters belong to the process, so only the main thread changes them. In other threads only the
+    Filters belong to the process, so only the main thread changes them. In other threads, only the
     warnings of this package are ignored.
     """
     if current_thread() is main_thread():
@@ -893,7 +895,8 @@ def check_labels(
 ) -> tuple[ArrayLike, ArrayLike, NDArray[np.generic]]:
     """Return the result of `check_predictions`, and the classes in order.
 
-    The classes are `labels`, if passed, which must be distinct, otherwise all that occur, sorted.
+    The classes are `labels`, if passed, which must be distinct. Otherwise, they are all that
+    occur, sorted.
     """
     y_true, y_pred = check_predictions(y_true, y_pred)
     if labels is None:
@@ -939,7 +942,7 @@ def check_binary_scores(
 
 
 def read_column(name: str, values: Any) -> NDArray[np.float64]:
-    """Return one number for each sample. Raise with the remedy for a column for each class."""
+    """Return one number for each sample. Raise an error if there is a column for each class."""
     values = check_data(name, values, ensure_2d=False, dtype=np.float64)
     if values.ndim == 2 and values.shape[1] > 1:
         few = values.shape[1] == 2
@@ -953,7 +956,7 @@ def read_column(name: str, values: Any) -> NDArray[np.float64]:
 
 
 def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
-    """Raise unless all probabilities lie between 0 and 1."""
+    """Raise an error unless all probabilities lie between 0 and 1."""
     outside = probabilities[(probabilities < 0) | (probabilities > 1)]
     if len(outside):
         raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}.")
@@ -969,10 +972,10 @@ PROBABILITY_TOLERANCE = 1e-6
 
 
 def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return rows of probabilities that add up to 1, None if they are something else.
+    """Return rows of probabilities that sum to 1, or None if they are something else.
 
-    A sum may deviate from 1 by half a unit of the last decimal for each column, as those of rounded
-    probabilities do. The row is then divided by it.
+    A sum may deviate from 1 by half a unit of the last decimal for each column, as sums of rounded
+    probabilities do. The row is then divided by the sum.
     """
     if not (columns.min() >= -PROBABILITY_TOLERANCE and columns.max() <= 1 + PROBABILITY_TOLERANCE):
         return None
@@ -1003,7 +1006,7 @@ def count_decimals(values: NDArray[np.float64]) -> int:
 
 
 def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of probabilities that add up to 1. Raise if they are something else."""
+    """Return rows of probabilities that sum to 1. Raise an error if they are something else."""
     rows = normalize_rows(columns)
     if rows is not None:
         return rows
@@ -1016,7 +1019,7 @@ def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def positive_label(classes: list[object], pos_label: object) -> object:
-    """Return the positive class. Raise if it is neither passed nor obvious."""
+    """Return the positive class. Raise an error if it is neither passed nor obvious."""
     if pos_label is None:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1
@@ -1056,7 +1059,7 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
 def small_seed(random_state: RandomStateLike) -> int:
     """Convert a `random_state` to an int that any scikit-learn splitter accepts.
 
-    An int below 2**32 is returned unchanged, so passing the result again gives the same numbers.
+    An int below 2**32 is returned unchanged, so it can be passed again with the same effect.
     """
     root = root_seed(random_state)
     if isinstance(random_state, Integral) and random_state < 2**32:
@@ -1086,13 +1089,13 @@ def is_foreign_array(value: Any) -> bool:
 
 
 def index_of(values: Any) -> Any:
-    """Return the index of a Series or data frame, None for anything else."""
+    """Return the index of a Series or data frame, or None for anything else."""
     index = getattr(values, "index", None)
     return index if hasattr(index, "equals") else None
 
 
 def refuse_big_integers(name: str, values: Any) -> None:
-    """Raise if labels are integers that no dtype of NumPy represents exactly."""
+    """Raise an error if labels are integers that no dtype of NumPy represents exactly."""
     big = (one for one in values if type(one) is int and not -(2**63) <= one < 2**63)
     first = next(big, None)
     if first is not None:
@@ -1171,8 +1174,8 @@ def validate_params(constraints: Mapping[str, Any]) -> Callable[[FunctionT], Fun
 def read_arrays(function: FunctionT) -> FunctionT:
     """Return a function of labels, scores or samples that accepts arrays of any library.
 
-    Functions of true values refuse arguments with the same labels of an index in other places,
-    since rows are paired by position.
+    Functions of true values refuse arguments whose index has the same labels in another order,
+    because rows are paired by position.
     """
     call = signature(function)
     names = list(call.parameters)
@@ -1219,7 +1222,7 @@ def read_arrays(function: FunctionT) -> FunctionT:
 
 
 CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}
-"""Arguments that raise errors of their own, as a metric does that is no name."""
+"""Arguments that raise their own errors, such as a metric that is not a name."""
 
 
 def is_data(value: Any) -> bool:
@@ -1261,7 +1264,7 @@ RESPONSES = {"y_pred", "y_score", "y_proba"}
 
 
 def check_pairs(arguments: Mapping[str, Any]) -> None:
-    """Raise if arguments share labels of an index in other places, or have masked values."""
+    """Raise if arguments have the same index in another order, or masked values."""
     first: tuple[str, Any] | None = None
     for name, values in name_arrays(arguments):
         refuse_mask(name, values)

@@ -1,4 +1,4 @@
-"""Private names of scikit-learn, which differ between its versions, and scorers that use them."""
+"""Private names of scikit-learn, which differ between versions, and scorers that use them."""
 
 # ruff: noqa: F401  (imported for the other modules)
 
@@ -56,7 +56,7 @@ Scorer = type(make_scorer(accuracy_score))
 
 
 def safe_indexing(X: Any, indices: Any, *, axis: int = 0) -> Any:
-    """Return some rows or columns; of a NumPy array in a tenth of scikit-learn's time."""
+    """Return some rows or columns, for NumPy arrays in a tenth of scikit-learn's time."""
     if axis == 0 and type(X) is np.ndarray and type(indices) is np.ndarray:
         return X[indices]
     return _safe_indexing(X, indices, axis=axis)
@@ -79,7 +79,7 @@ def is_search(estimator: Any) -> bool:
 
 
 def callback_context(estimator: Any, n_subtasks: int) -> Any:
-    """Return the context of a fit for the callbacks of an estimator, None if it supports none."""
+    """Return the context of a fit for the callbacks of an estimator, or None if unsupported."""
     make_context = getattr(estimator, "_init_callback_context", None)
     return None if make_context is None else make_context(max_subtasks=n_subtasks)
 
@@ -124,9 +124,9 @@ class RoutedScorer:
         Parameters
         ----------
         **requests : bool, str or None
-            Requests by argument of the metric. True passes it on if provided, False does not, None
-            makes it an error to provide it, and a string is the name under which it is provided.
-            See scikit-learn's user guide on metadata routing.
+            Request for each argument of the metric. True passes the argument on if it is provided,
+            and False does not. None raises an error if it is provided. A string is the name under
+            which it is provided. See scikit-learn's user guide on metadata routing.
 
         Returns
         -------

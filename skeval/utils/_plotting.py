@@ -27,7 +27,7 @@ def draw_result(result: Any, *, ax: Any = None) -> Any:
 
 
 class Display:
-    """Base class of displays, dataclasses that subclasses draw."""
+    """Base class of displays, which are dataclasses that subclasses draw."""
 
     _share_x: ClassVar[bool] = False
     """Whether all panels of a new figure share the horizontal axis."""
@@ -43,7 +43,7 @@ class Display:
         result : object
             Result of the function listed under See Also.
         ax : matplotlib Axes, or array-like of one for each panel, default=None
-            Axes to draw on. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------
@@ -57,7 +57,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib Axes, or array-like of one for each panel, default=None
-            Where to draw. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
         **kwargs : dict
             Options of the display and of the main matplotlib function it calls.
 
@@ -119,7 +119,7 @@ class CurveDisplay(Display):
     _style: ClassVar[dict[str, Any]] = {}
     _corner: ClassVar[str] = "best"
     _axes: ClassVar[dict[str, Any]] = {}
-    """Settings of the axes besides the names of the curve. Limits are not those of differences."""
+    """Settings of the axes except names of the curve. Limits do not apply to differences."""
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         curve = self.curve
@@ -179,9 +179,9 @@ def draw_curve(result: Any, *, ax: Any = None) -> CurveDisplay:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EstimatesDisplay(Display):
-    """Forest plot of estimates with confidence intervals, one per row.
+    """Forest plot of estimates with confidence intervals, with one row for each.
 
-    It is recommended to use `from_result` to create a display, or `plot` of a result.
+    Use `from_result` to create a display, or `plot` of a result.
 
     Parameters
     ----------
@@ -194,10 +194,9 @@ class EstimatesDisplay(Display):
     xlabel : str
         Name of the estimated quantity.
     quoted : int, default=None
-        Index of the main row, which is drawn bold. If None, all rows look alike.
+        Index of the main row, which is drawn bold. None draws all rows alike.
     guess : float, default=None
-        Error of the best constant prediction, drawn as a line and a last row. If None, it is not
-        drawn.
+        Error of the best constant prediction, drawn as a line and a last row. None omits it.
 
     Attributes
     ----------
@@ -212,8 +211,8 @@ class EstimatesDisplay(Display):
 
     See Also
     --------
-    error_interval : Interval of the error rate or mean loss.
-    score_interval : Interval of a score.
+    error_interval : Returns the interval of an error rate or mean loss.
+    score_interval : Returns the interval of a score.
 
     Examples
     --------
@@ -252,15 +251,16 @@ class EstimatesDisplay(Display):
         Parameters
         ----------
         result : Estimate, or sequence or mapping of them
-            Several must estimate one quantity, or quantities that all lie between -1 and 1.
+            Result to draw. Several results must estimate the same quantity, or quantities between
+            -1 and 1.
         confidence_level : float, default=None
             Nominal coverage, between 0 and 1. None means the level of the first estimate.
         quoted : int, default=None
-            As in the class.
+            Index of the main row, as in the class.
         guess : float, default=None
-            As in the class.
+            Error of the best constant prediction, as in the class.
         ax : matplotlib Axes, default=None
-            Where to draw. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------
@@ -350,12 +350,12 @@ N_BINS = 40
 class NullDistributionDisplay(Display):
     """Histogram of the null distribution of a test with the observed statistic.
 
-    It is recommended to use `from_result` to create a display, or `plot` of a result.
+    Use `from_result` to create a display, or `plot` of a result.
 
     Parameters
     ----------
     tests : sequence of Test
-        The tests, each a panel. They must have a `null_distribution`.
+        The tests, with one panel for each. They must have a `null_distribution`.
 
     Attributes
     ----------
@@ -397,7 +397,7 @@ class NullDistributionDisplay(Display):
         result : Test or mapping of them
             Result of `permutation_test` or `structure_test`.
         ax : matplotlib Axes, or array-like of one for each test, default=None
-            Where to draw. If None, a new figure is created.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------
@@ -460,7 +460,7 @@ def mark_integers(ax: Any) -> None:
 def put_legend_above(ax: Any, share: float, **options: Any) -> None:
     """Draw the legend within the axes, in a fraction of their height reserved for it.
 
-    Above the axes it could cover a title.
+    A legend above the axes could cover a title.
     """
     # room above the highest tick
     low, high = ax.get_ylim()

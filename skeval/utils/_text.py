@@ -26,7 +26,7 @@ else:
 
 
 def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFrame:
-    """Return a data frame of columns by name, or of rows as dicts, with an optional index."""
+    """Return a data frame from a dict of columns, or from dicts as rows, with an optional index."""
     try:
         import pandas as pd
     except ImportError as error:
@@ -35,7 +35,7 @@ def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFra
 
 
 def write_latex(frame: DataFrame, **options: Any) -> str:
-    """Return a frame as a LaTeX table, for estimates with names, values and intervals.
+    """Return a frame as a LaTeX table. For estimates, it has names, values and intervals.
 
     An option `columns` selects columns of the frame instead.
     """
@@ -91,9 +91,10 @@ def _write_short(value: Any) -> str:
 
 
 def write_file(path: str | os.PathLike[str] | None, text: str) -> str:
-    """Write a text beside a file and rename it, so that no file is half written; return the text.
+    """Write a text beside a file and rename it, so that no file is half written.
 
-    Pipes and terminals are written directly. Nothing is written if the path is None.
+    The text is returned. Pipes and terminals are written directly. If the path is None, nothing is
+    written.
     """
     if path is None:
         return text
@@ -150,9 +151,9 @@ SIGNS = str.maketrans({"<": "lt ", ">": "gt ", "=": "eq ", "+": " plus", "%": " 
 
 
 def name_of(metric: str, label: Any, taken: Container[str] = ()) -> str:
-    """Return the name of the metric of a class, such as "recall of 1", unless it is taken.
+    """Return the name of a class's metric, such as "recall of 1", unless the name is in use.
 
-    It consists of letters, digits and ``_ - . /`` and spaces, as MLflow requires.
+    It consists of letters, digits, spaces and ``_ - . /``, as MLflow requires.
     """
     name = re.sub(r"[^\w./ -]", "_", f"{metric} of {str(label).translate(SIGNS)}")
     while name in taken:
@@ -204,8 +205,8 @@ def write_range(low: float, high: float) -> str:
 def write_spread(standard_error: float) -> str:
     """Return a standard error as text.
 
-    A value of 0 is unknown. Nothing varied in this sample, which does not mean that nothing
-    varies.
+    A value of 0 is written as unknown, because values that do not vary in this sample may vary in
+    others.
     """
     return write_number(standard_error) if standard_error > 0 else "unknown"
 
@@ -227,7 +228,7 @@ def write_estimate(value: float, spread: float) -> str:
 
 
 def write_pvalue(pvalue: float, figures: int = 3) -> str:
-    """Return a P-value as text, "< 0.0001" below that value.
+    """Return a P-value as text, or "< 0.0001" for smaller values.
 
     Smaller values exceed the accuracy of the assumptions of any test.
     """
@@ -243,7 +244,7 @@ def say_pvalue(pvalue: float, figures: int = 2) -> str:
 
 
 def write_with_spread(value: float, standard_error: float) -> str:
-    """Return a number of about 0 to 1, and its standard error."""
+    """Return a number of about 0 to 1, with its standard error."""
     spread = f"{standard_error:.3f}"
     if not standard_error >= 0.0005:
         spread = write_number(standard_error, 1.0) if standard_error > 0 else "unknown"
@@ -278,7 +279,7 @@ def align_rows(
 ) -> list[str]:
     """Return rows as lines with right-aligned columns, except the columns in `left`.
 
-    Columns beyond the `width` follow below, beside the first column again.
+    Columns beyond the `width` are placed below, and begin with the first column again.
     """
     rows = [[escape_controls(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -312,7 +313,7 @@ def read_times(column: Any) -> list[np.ndarray]:
     """Return the possible readings of a column of dates or times, in seconds, or nan if missing.
 
     Ambiguous dates such as 3/4/2024 have two readings, first with the day first, then with the
-    month first. Other dates have one, and columns with other texts have none.
+    month first. Other dates have one reading, and columns with other texts have none.
     """
     values = np.asarray(column)
     if values.dtype.kind == "M":

@@ -670,7 +670,7 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
 
 
 def _farthest_of_all(points: np.ndarray) -> float:
-    """Return the distance of the farthest pair, by products of centered points (eq. 8)."""
+    """Return the distance of the farthest pair, using products of centered points (eq. 8)."""
     # products of centered points, tile by tile
     right = operands(points.T, points.mean(axis=0))
     left, largest, pair = left_operands(right), -1.0, (0, 0)

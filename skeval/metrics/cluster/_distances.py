@@ -126,7 +126,7 @@ class Samples:
 
     @property
     def zero(self) -> float:
-        """Distance below which a value may be a rounding error of 0. Most metrics are exact at 0."""
+        """Distance that may be a rounding error of 0. Most metrics are exact at 0."""
         return ROUNDED_ZERO.get(self.metric, 0.0) if isinstance(self.metric, str) else 0.0
 
 
@@ -224,7 +224,7 @@ Tiles = Callable[[slice], Strip]
 
 @dataclass(frozen=True, eq=False)
 class NamedMetric:
-    """Metric by name, with arguments."""
+    """Metric with this name and arguments."""
 
     name: str
     arguments: dict[str, Any]

@@ -227,7 +227,7 @@ def pair_jaccard(pairs: PairCounts) -> float:
 
 
 def fowlkes_mallows(pairs: PairCounts) -> float:
-    """Return ``SS / sqrt((SS + SD)(SS + DS))``, or 0 without a pair in common, as in scikit-learn."""
+    """Return ``SS / sqrt((SS + SD)(SS + DS))``, or 0 without a pair in common."""
     if pairs.identical:
         return 1.0
     if pairs.both == 0:  # recall or precision is 0, so is their geometric mean
@@ -301,8 +301,9 @@ def purity_score(
     single class. Singleton clusters always achieve 1, so compare only clusterings with equal
     numbers of clusters.
 
-    Some texts call the purity clustering accuracy. Others use this name for the accuracy after the
-    best one-to-one matching of clusters and classes, which is at most the purity.
+    Some texts use the name "clustering accuracy" for the purity. Others use this name for the
+    accuracy after the best one-to-one matching of clusters and classes, which is at most the
+    purity.
 
     Parameters
     ----------
@@ -1142,7 +1143,7 @@ def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
 
 
 def check_is_array(masks: Any, name: str) -> Any:
-    """Return nested lists as a NumPy array, a tensor without its gradient, others unchanged."""
+    """Return lists as a NumPy array, tensors without gradient, other arrays unchanged."""
     if isinstance(masks, (list, tuple)):
         with naming(name):
             return np.asarray(masks)

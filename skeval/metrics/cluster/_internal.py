@@ -72,7 +72,7 @@ from skeval.utils._checks import (
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing
 
 Table = dict[str, np.ndarray]
-"""Columns by name."""
+"""Dict of columns."""
 
 
 def by_cluster(partition: Partition, mean: np.ndarray, largest: np.ndarray) -> Table:
@@ -693,8 +693,8 @@ def compactness_score(
 
     Notes
     -----
-    A single cluster is allowed. The square root is also taken for another ``delta``, as in the
-    definition. For example, ``metric="euclidean"`` gives the root of the mean distance.
+    A single cluster is allowed. As in the definition, the square root also applies to
+    another ``delta``. For example, ``metric="euclidean"`` gives the root of the mean distance.
 
     The sum equals the ``inertia_`` of a converged :class:`sklearn.cluster.KMeans`. All three
     values decrease as clusters are added, so use them to compare only partitions with equal

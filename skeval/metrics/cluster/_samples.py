@@ -168,7 +168,7 @@ def check_samples(
 
 
 def check_magnitude(data: Points) -> None:
-    """Raise if squared distances would overflow or underflow."""
+    """Raise an error if squared distances would overflow or underflow."""
     values: np.ndarray = data.data if issparse(data) else data
     # as floats: Booleans and the smallest integer cannot be negated
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))

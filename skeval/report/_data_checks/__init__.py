@@ -60,7 +60,7 @@ __all__ = [
 
 
 class Check(NamedTuple):
-    """A check, with the code and title of its results, the target that it needs, and its function.
+    """A check, with the code and title of its results, the required target, and its function.
 
     The function yields findings, that is, results whose outcome is "note", "serious" or "not run".
     """
@@ -111,13 +111,14 @@ SAID_BY = {
     "Similar neighboring rows": {"copies", "near-duplicates", "identifier", "row-number"},
     "Row number": {"time-order"},
 }
-"""Codes of the findings that say more than a note with this title. Two notes may share a code."""
+"""Codes of findings that are more specific than a note with this title. Notes may share a code."""
 
 
 def drop_repeated(results: Iterable[CheckResult]) -> list[CheckResult]:
-    """Return findings without those that another one says, better or in the same words.
+    """Return findings without those that another finding states.
 
-    Serious perfect predictions name the features, and a note is dropped by `SAID_BY`.
+    A serious finding about perfect predictions already names the features. `SAID_BY` lists the
+    notes that other findings replace.
     """
     found = [result for result in results if result.outcome in ("serious", "note", "not run")]
     codes = {result.code for result in found if result.outcome != "not run"}
@@ -133,7 +134,7 @@ def drop_repeated(results: Iterable[CheckResult]) -> list[CheckResult]:
 def write_cautions(results: Iterable[CheckResult]) -> list[Caution]:
     """Return the findings as warnings, the serious ones first.
 
-    The last warning lists what was not checked, with the reasons.
+    The last warning lists the parts that were not checked, with the reasons.
     """
     results = list(results)
     cautions = [r.to_caution() for o in ("serious", "note") for r in results if r.outcome == o]
@@ -155,7 +156,7 @@ def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]
 
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
-    """Return the columns of a table by name, none if the samples are not rows."""
+    """Return the columns of a table as a dict, empty if the samples are not rows."""
     X = convert_rows(X)
     if not is_dense_table(X):
         return {}

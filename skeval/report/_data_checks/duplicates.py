@@ -1,4 +1,4 @@
-"""Checks for rows that belong together, copies, near-duplicates, synthetic samples, identifiers."""
+"""Checks for rows that belong together: copies, near-duplicates, synthetic samples, identifiers."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report samples that equal a sample of another group.
 
-    Copies are serious if chance does not produce them and they have the same targets, that is, a
-    column is continuous, or equal pairs are more frequent than pairs at the next smallest
-    distances. So are equal rows that are consecutive in a file that is not sorted. Short
-    texts and sparse rows with few entries are often equal by chance.
+    Copies are serious if they have the same targets and are not due to chance. They are not due to
+    chance if a column is continuous, or if equal pairs are more frequent than pairs at the next
+    smallest distances. Consecutive equal rows in an unsorted file are also serious. Short texts
+    and sparse rows with few entries are often equal by chance.
     """
     if table.first_equal is None:
         return
@@ -128,7 +128,7 @@ def _have_similar_targets(first: np.ndarray, target: Target, copies: np.ndarray)
 def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     """Return the expected number of ordered pairs of equal rows of independent columns.
 
-    There is none if a column is continuous, because copies alone repeat its values.
+    The number is 0 if a column is continuous, because only copies repeat its values.
     """
     n, counts = len(columns), [np.unique(c, return_counts=True)[1] for c in columns.T]
     if max(map(len, counts)) >= MIN_UNIQUE * n_distinct:
@@ -162,7 +162,7 @@ INVERSES = np.exp, np.exp2, np.square, np.sqrt, np.cbrt, partial(np.power, 10.0)
 
 
 def _has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
-    """Whether some column has more equal values than chance produces, as copies do."""
+    """Whether some column has more equal values than expected by chance, as copies do."""
     for column in columns.T:
         values, counts = np.unique(column, return_counts=True)
         if len(values) < max(3, MIN_UNIQUE * n_distinct):
@@ -179,9 +179,9 @@ def _has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
 def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> bool:
     """Whether pairs of equal values are no more frequent than pairs one or two steps apart.
 
-    Sorted values on a grid have more such pairs than equal ones, by chance. The step is that of
-    the smallest gap, if all gaps are multiples of it up to rounding, or else the unit of rounding.
-    Without either the values are on no grid.
+    Sorted values on a grid have more such pairs than equal ones, by chance. If all gaps are
+    multiples of the smallest gap up to rounding, this gap is the step. Otherwise, the step is the
+    unit of rounding. Without either, the values are not on a grid.
     """
     gaps = np.diff(values)
     if not np.isfinite(gaps).all() or not gaps.min() > 0:
@@ -209,8 +209,8 @@ def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> 
 def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
     """Whether pairs of equal rows are more frequent than pairs at the next smallest distances.
 
-    The rows are distinct and occur `sizes` times. Distances are sums of differences of ranks, which
-    keep the dependence of the columns. Sizes are capped, since one row may be common by itself.
+    The rows are distinct and occur `sizes` times. Distances are sums of rank differences, so that
+    the dependence between columns is kept. Sizes are capped, because a single row may be common.
     """
     rng = np.random.default_rng(0)
     # distances of ranks between some distinct rows, in some columns
@@ -246,16 +246,17 @@ RARE_RATIO = 0.005
 """Share of uniformly distributed samples with such a large gap after their k nearest neighbors."""
 MIN_SHARE = 0.1
 MAX_TIES = 0.01
-"""Share of equal distances above which samples lie on a grid, where ratios are meaningless."""
+"""Fraction of equal distances above which samples lie on a grid, where ratios are meaningless."""
 
 
 def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     r"""Report samples with a few close neighbors and a gap to the next ones.
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
-    neighbor fulfill :math:`P(r_k / r_{k+1} < q) = q^{kd}`, and :math:`(r_k / r_{2k})^d` has median
-    1/2, which estimates `d`. Serious if the close neighbors agree, or disagree, in the target far
-    more than the next ones. Classes that are the clusters themselves are not reported.
+    neighbor satisfy :math:`P(r_k / r_{k+1} < q) = q^{kd}`. The median of :math:`(r_k / r_{2k})^d`
+    is 1/2, from which `d` is estimated. A finding is serious if the close neighbors agree or
+    disagree in the target far more than the next ones. Classes that are the clusters themselves
+    are not reported.
     """
     if table.groups is not None:
         return
@@ -400,9 +401,10 @@ class Candidate(NamedTuple):
 def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects, by their name, their design, or the target.
 
-    A feature is serious if its values nearly determine the target, and another sign shows that they
-    name objects. A numeric target is similar in the rows of many a category, so without another
-    sign there is a note. A column outside X is serious if its values are related to the target.
+    A feature is serious if its values nearly determine the target and another sign shows that they
+    name objects. Without another sign there is a note, because a numeric target is similar within
+    the categories of many features. A column outside X is serious if its values are related to the
+    target.
     """
     partitions = set[bytes]()
     for column in _list_candidates(table):
@@ -417,7 +419,7 @@ def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
 def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
     """Yield the columns outside X, and the features, whose values repeat as names of objects do.
 
-    Measured numbers, times and columns of which one value makes up a class name no objects.
+    Measured numbers, times, and columns whose single value makes up a class do not name objects.
     """
     rows, distinct = _list_compared_rows(table)
     targets = _spread_target(table.target)
@@ -515,7 +517,7 @@ def _is_time(name: str) -> bool:
 
 
 def _has_time_within(table: TableDescription, column: Candidate) -> bool:
-    """Whether a date, or a column named as a time, differs between the rows of a value."""
+    """Whether a date or time column differs between rows with the same value of the column."""
     rows, cells = column.rows, column.cells[column.rows]
     for position in np.flatnonzero(table.n_known > 1).tolist():
         if table.kinds[position] == "date" or _is_time(str(table.names[position])):
@@ -542,7 +544,7 @@ def _has_repeats(values: Values, outside: bool) -> bool:
 
 
 def _is_design(table: TableDescription, column: Candidate) -> bool:
-    """Whether values occur equally often, or in blocks of rows, in which other columns are alike.
+    """Whether values occur equally often, or in blocks of rows with similar other columns.
 
     Numbers that order another column are times or doses, and not objects.
     """
@@ -585,7 +587,7 @@ def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, floa
 
 
 def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
-    """Describe a column whose repeated values have similar, or different, targets.
+    """Describe a column whose repeated values have similar or different targets.
 
     A feature is described only if they are nearly always equal, or different.
     """

@@ -28,8 +28,8 @@ from skeval.utils._text import name_label
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
 MIN_KNOWN, MIN_EXACT, MIN_EXACT_OF_CLASS = 0.5, 0.95, 0.9
-"""Minimum share of known values of a copy of the target; of these, minimum share that agrees with
-the target, overall, and in each class and each predicted class."""
+"""Minimum fraction of known values of a copy of the target, and minimum fraction of these that
+agrees with the target, overall, and in each class and each predicted class."""
 MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
 """Maximum number of wrong rows of 100 if a column decides a class, and minimum size of the class.
 """
@@ -122,8 +122,8 @@ def _is_linear(
 ) -> bool:
     """Whether a target is a linear function of a transformed feature, up to rounding.
 
-    Nearly all rows must agree within half a unit of the last decimals of both, which must be
-    small beside the spread of the target.
+    Nearly all rows must agree within half a unit of the last decimals of both. This unit must be
+    small compared with the spread of the target.
     """
     if len(np.unique(y)) < 4 or len(np.unique(column)) < 4:
         return False
@@ -157,7 +157,7 @@ def _count_classes(values: Values, target: Target) -> np.ndarray:
 def _list_codings(table: TableDescription) -> dict[int, int]:
     """Return the features with one value per class, and the number of rows in which each differs.
 
-    Missing values are left out, and a few rows may differ.
+    Missing values are ignored, and a few rows may differ.
     """
     n_classes, n_columns = table.target.n_classes, table.columns.shape[1]
     copies: dict[int, int] = {}
@@ -189,11 +189,12 @@ RULES = {
 
 
 def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features that alone decide the class, or order the numbers of a target.
+    """Report features that alone determine the class, or the order of a numeric target.
 
-    Missing values, the most frequent value or the levels that decide a class are serious. A
-    threshold or a few intervals may be a good measurement: they lead the verdict, unless the
-    classes are far apart in another column, too. Of several classes they must decide two to lead.
+    A finding is serious if missing values, the most frequent value or the levels determine a
+    class. If a threshold or a few intervals determine it, the feature may be a good measurement.
+    It then leads the verdict, unless the classes are also far apart in another column. With
+    several classes, it must determine two to lead.
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
@@ -310,8 +311,9 @@ def _find_rule(
     """Return the first rule by which a column decides a class, and the fraction of wrong rows.
 
     The values, in ascending order, occur `own` times in the class and `rest` times in the rest.
-    `lost` are the missing values of both. A few rows may be wrong. Chance must not explain the
-    rule, by the number of choices of it and of the wrong rows, and of all orders of the rows.
+    `lost` contains the numbers of missing values of both. A few rows may be wrong. The rule must
+    not be explained by chance, given the number of possible rules, of choices of the wrong rows,
+    and of all orders of the rows.
     """
     n_values, most, frequent = len(own), own > rest, int((own + rest).argmax())
     below, below_rest = np.cumsum(own), np.cumsum(rest)
@@ -360,7 +362,7 @@ def _find_rule(
 def _allow_wrong_rows(n: int) -> int:
     """Return in how many of `n` rows a column that decides a class may be wrong.
 
-    These are 3 of 100, rounded up: 1 of up to 33 rows, and 2 of 60.
+    These are 3 of 100, rounded up. For example, 1 of up to 33 rows, and 2 of 60 may be wrong.
     """
     return -(-MAX_WRONG_OF_100 * n // 100)
 
@@ -383,9 +385,9 @@ def _lie_apart(table: TableDescription, position: int, code: int) -> bool:
 
 
 def is_coded(table: TableDescription, features: Sequence[int]) -> bool:
-    """Whether features that determine the target have few values, as categories have.
+    """Whether features that determine the target have few values, as categories do.
 
-    A single number that rises or falls with the target may be a rounded measurement.
+    A numeric feature that rises or falls with the target may be a rounded measurement.
     """
     n_combinations = len(np.unique(table.columns[:, features], axis=0))
     if table.n_values[features].max() >= MIN_VALUES or n_combinations > MAX_COMBINATIONS:
@@ -412,9 +414,10 @@ def _log_count_orders(codes: np.ndarray) -> float:
 def check_perfection(
     X: Any, target: Target, feature_names: Sequence[str] | None
 ) -> Iterator[CheckResult]:
-    """Report predictions without error, with the features that give them.
+    """Report predictions without errors, with the features responsible for them.
 
-    It is serious if these features are categories or codes. A measurement may separate the classes.
+    The finding is serious if these features are categories or codes, because a measurement may
+    separate the classes.
     """
     table = describe_table(X, target, None, feature_names, {})
     features = _list_sufficient_features(table) if table.columns.shape[1] else []
@@ -436,9 +439,9 @@ def check_perfection(
 def _list_sufficient_features(table: TableDescription) -> list[int]:
     """Return up to three features, or indicators, that predict the target without error, or none.
 
-    A tree of the few most important features must predict held-out rows. One that is enough alone
-    is preferred. For a numeric target, they may also be added to a linear combination by their
-    correlation with its residual.
+    A tree of the few most important features must predict held-out rows. A single sufficient
+    feature is preferred. For a numeric target, features may also be added to a linear combination
+    by their correlation with its residual.
     """
     # some of the rows, and the median in place of missing values
     kept, n = np.flatnonzero(table.n_values > 1), len(table.columns)
@@ -479,8 +482,8 @@ def _list_sufficient_features(table: TableDescription) -> list[int]:
 def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
     """Report a numeric target that is a sum or product of several features.
 
-    The target, or its logarithm, is a linear combination of columns, or of their logarithms, up to
-    the rounding of the target and of the columns, in nearly all rows.
+    In nearly all rows, the target or its logarithm is a linear combination of columns or of their
+    logarithms, up to the rounding of the target and of the columns.
     """
     # some of the rows, and columns that vary
     n, fewest = len(table.columns), ROWS_PER_COLUMN * min(len(table.names), MAX_COLUMNS)
@@ -520,7 +523,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
     """Return the columns with a part in a linear combination that gives the target up to rounding.
 
     They are the fewest columns, in the order of their weights, that give the target in nearly all
-    rows, none if not even all columns do.
+    rows. There are none if even all columns do not suffice.
     """
     n, p = columns.shape
     if p < 2 or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:

@@ -45,9 +45,10 @@ class Values:
     Attributes
     ----------
     of_cell : array of shape (n_columns, n_rows)
-        Value of each cell, ascending within a column. Missing values have the last number.
+        Number of the value in each cell, ascending within a column. Missing values have the last
+        number.
     number, size, column : arrays of shape (n_values,)
-        The value itself, how often it occurs, and its column.
+        The value itself, its number of occurrences, and its column.
     n_values : array of shape (n_columns,)
         Number of distinct values of each column.
     """
@@ -94,20 +95,21 @@ class TableDescription:
     Attributes
     ----------
     columns : array of shape (n_rows, n_columns)
-        Features as floats; categories are integers, dates are seconds, and missing and infinite
+        Features as floats. Categories are integers, dates are seconds, and missing and infinite
         values are nan. There are no columns if the samples are not a table.
     names : sequence of str
         Names of the columns.
     kinds : array of str of shape (n_columns,)
-        "number", "date" or "category".
+        "number", "date" or "category" for each column.
     target, groups, left_out
         Target, groups and columns outside X of the same rows.
     first_equal : array of int or None
-        The first sample that equals each one, for the full table.
+        The first sample that equals each sample of the full table.
     key_size : array or None
-        Characters of a text, or stored entries of a sparse row, or None for a dense table.
+        Number of characters of a text, or of stored entries of a sparse row. None for a dense
+        table.
     all_target, all_groups
-        Target and groups of the full table, which `first_equal` refers to.
+        Target and groups of the full table, to which `first_equal` refers.
     unchecked : list of str
         Parts that are not checked, with reasons.
     """
@@ -164,7 +166,7 @@ class TableDescription:
         return found
 
     def list_blocks(self, positions: np.ndarray, n_rows: int | None = None) -> list[np.ndarray]:
-        """Return columns in blocks, of which one is in memory at a time."""
+        """Return columns in blocks, with one block in memory at a time."""
         width = max(1, BLOCK_CELLS // (n_rows or len(self.columns)))
         return [positions[k : k + width] for k in range(0, len(positions), width)]
 
@@ -185,7 +187,7 @@ def describe_table(
     feature_names: Sequence[str] | None,
     left_out: Mapping[str, Any],
 ) -> TableDescription:
-    """Describe dense and sparse tables and lists of texts, of other samples only the target."""
+    """Describe tables and lists of texts, and for other samples only the target."""
     X, n = convert_rows(X), len(target)
     rows: Any = slice(None)
     unchecked: list[str] = []
@@ -237,13 +239,13 @@ def hash_rows(rows: np.ndarray) -> list[int]:
 
 
 def find_first_equal(keys: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Return the position of the first key that equals each one."""
+    """Return the index of the first key that equals each key."""
     first, place = np.unique(keys, return_index=True, return_inverse=True)[1:]
     return first[place.reshape(-1)]
 
 
 def convert_rows(X: Any) -> Any:
-    """Return a list of rows of equal length as an array, and other samples as they are."""
+    """Return a list of rows of equal length as an array, and other samples unchanged."""
     if not isinstance(X, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in X):
         return X
     return np.array(X) if len({len(row) for row in X}) == 1 else X
@@ -290,7 +292,7 @@ def _encode_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def encode_column(column: np.ndarray) -> tuple[np.ndarray, str]:
-    """Return a column as floats, nan for missing and infinite values, and its kind.
+    """Return a column as floats, with nan for missing and infinite values, and its kind.
 
     Categories are integers in alphabetical order. Texts such as 1.1 and 1.10, which are different
     names but the same number, are categories.
@@ -363,7 +365,7 @@ def list_blocks(columns: Iterable[np.ndarray], most: float) -> Iterator[np.ndarr
 
 
 def get_tolerance(column: np.ndarray) -> float:
-    """Return the relative difference of equal numbers, of single precision if all numbers are."""
+    """Return the relative difference up to which numbers are equal, for their precision."""
     with np.errstate(over="ignore"):
         is_single = np.array_equal(column.astype(np.float32), column, equal_nan=True)
     return SINGLE_TOLERANCE if is_single else TOLERANCE

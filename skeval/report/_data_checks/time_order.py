@@ -1,8 +1,8 @@
-"""Checks of the order of rows, similar neighbors, and rows in time order.
+"""Checks of the order of rows: similar neighbors, and rows in time order.
 
-In random order, neighboring rows are no more similar than any two rows. This is tested by shuffling
-the rows, for the targets and for the out-of-fold losses. Similar neighbors are harmless in a sorted
-file, but not if the rows are in time order.
+In random order, neighboring rows are no more similar than any other two rows. This is tested by
+shuffling the rows, for the targets and for the out-of-fold losses. Similar neighbors are harmless
+in a sorted file, but not if the rows are in time order.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def check_split_order(
     """Report whether folds for rows in time order train on later rows than they test.
 
     The dates of all columns and of the index are compared within each fold. If the rows are in
-    order by one of them, the others are dates of something else.
+    order by one of them, the other dates are ignored.
     """
     # all columns that may be times
     named = {str(name): np.asarray(column) for name, column in {**columns, **left_out}.items()}
@@ -111,13 +111,13 @@ def check_order(
     groups: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[CheckResult]:
-    """Report whether neighboring rows are similar, serious if the rows are in time order.
+    """Report whether neighboring rows are similar, which is serious in time order.
 
     Groups, which folds keep together, are represented by their first sample and their mean loss.
     Rows sorted by class are compared within classes. Rows sorted by a numeric target are not
     checked. Similar targets alone are not reported if no feature reveals which rows are neighbors,
-    because then a model cannot use the order. Similar neighbors are no news in rows that a column
-    sorts, alone or within a few blocks, or that are in blocks of a category.
+    because a model then cannot use the order. Similar neighbors are expected if a column sorts the
+    rows, alone or within a few blocks, or if the rows are in blocks of a category.
     """
     # one row and one loss for each group
     rows = unit = np.arange(len(result.target))
@@ -203,7 +203,7 @@ def _find_scattered_times(
 
 
 def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
-    """Report rows in time order by the columns of a table that has no target."""
+    """Report rows in time order by the columns of a table without a target."""
     n = len(next(iter(columns.values())))
     if n < MIN_ROWS:
         return
@@ -225,12 +225,12 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
 
 
 def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features that number the rows, that is, whole numbers without ties and with few gaps.
+    """Report features that number the rows: integers without ties and with few gaps.
 
-    Gaps remain where rows were removed. More of them are allowed in file order, which may also have
-    constant steps, and a few cells may be empty. Several columns of numbers in different orders are
-    ranks. Serious if neighboring numbers have similar targets, so that the model learns the order
-    of the file. A time, or the axis of a table, is noted.
+    Gaps remain if rows were removed. More gaps are allowed in file order, where constant steps and
+    a few empty cells are allowed, too. Several columns of numbers in different orders are ranks. A
+    finding is serious if neighboring numbers have similar targets, because the model can then
+    learn the order of the file. A time, or the axis of a table, is a note.
     """
     columns, target = table.columns, table.target
     n_known = table.n_known
@@ -352,7 +352,7 @@ def _is_sorted(numbers: Mapping[str, np.ndarray], blocks: Iterable[np.ndarray]) 
 
 
 def _describe_slow_columns(similar: Sequence[float]) -> str:
-    """Describe columns most of which change slowly from row to row."""
+    """Describe columns if most of them change slowly from row to row."""
     n_slow = sum(value > SLOW for value in similar)
     most = 2 * n_slow > max(len(similar), 3)
     return "most columns change slowly from row to row" if most else ""

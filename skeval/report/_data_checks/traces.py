@@ -1,4 +1,4 @@
-"""Checks for traces of the target in the values of features, encoding and rounding by class."""
+"""Checks for traces of the target in the values of features: encoding and rounding by class."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ MAX_MERGED, N_CANDIDATES = 5, 10
 smoothing constant is computed, by trial."""
 MIN_SLOPE, MIN_FITTED = 0.25, 0.8
 """Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means, and
-share of the samples whose values must be smoothed means of the target."""
+Fraction of the samples whose values must be smoothed means of the target."""
 MAX_DECIMALS = 8
 
 
 def check_constants(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features with one value only."""
+    """Report features with a single value."""
     constant = np.flatnonzero(table.n_values <= 1).tolist()
     if constant:
         them = "it" if len(constant) == 1 else "them"
@@ -128,8 +128,8 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
 def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that were rounded to fewer decimals in one class.
 
-    Values are compared only between the same two powers of ten, because with a fixed number of
-    significant digits large values have fewer decimals. The hypergeometric probability has a
+    Values are compared only between the same two powers of ten, because large values with a fixed
+    number of significant digits have fewer decimals. The hypergeometric probability has a
     Bonferroni correction for features and classes.
     """
     codes, rounded = table.target.codes, list[int]()
