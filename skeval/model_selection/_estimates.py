@@ -232,48 +232,48 @@ def resubstitution_error(
 ) -> Estimate:
     r"""Estimate the error on the training samples themselves (resubstitution).
 
-        With :math:`e_i` the loss of sample `i` for the estimator fitted to all samples,
+    With :math:`e_i` the loss of sample `i` for the estimator fitted to all samples,
 
-        .. math:: AE = \frac{1}{n} \sum_{i=1}^{n} e_i .
+    .. math:: AE = \frac{1}{n} \sum_{i=1}^{n} e_i .
 
-        This is the empirical risk, also called training or apparent error. It is optimistic. The best
-        value is 0, which 1-nearest-neighbor always reaches, so it implies nothing about new samples.
+    This is the empirical risk, also called training or apparent error. It is optimistic. The best
+    value is 0, which 1-nearest-neighbor always reaches, so it implies nothing about new samples.
 
-        Parameters
-        ----------
-        estimator : estimator
-            Any scikit-learn classifier, regressor or pipeline. It is cloned, so it is not fitted
-            itself.
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-            Class labels or numeric targets. Several columns are several outputs for each sample.
-        groups : array-like of shape (n_samples,), default=None
-            Group of each sample, such as the patient. Only the standard error depends on them.
-        loss : str or callable, default=None
-            "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
-            classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
-            means 0-1 loss for classifiers and squared error for regressors.
-        params : dict, default=None
-            Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Weights
-            (``{"sample_weight": w}``) are used in the fit only. Losses are averaged without them.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Sample weights. They are used in every fit and in the means of the losses.
-        confidence_level : float, default=0.95
-            Nominal coverage, between 0 and 1.
-        memory : str, path-like or joblib.Memory, default=None
-            Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-            does only the remaining ones. See :doc:`/user_guide/scale`.
-        error_score : "raise" or numpy.nan, default="raise"
-            Treatment of a failed fit. "raise" raises its error. ``numpy.nan`` raises a `ValueError`,
-            because there is no other fit.
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. It is cloned, so it is not fitted
+        itself.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or any other input of the estimator, such as texts, or a square precomputed kernel.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Class labels or numeric targets. Several columns are several outputs for each sample.
+    groups : array-like of shape (n_samples,), default=None
+        Group of each sample, such as the patient. Only the standard error depends on them.
+    loss : str or callable, default=None
+        "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
+        classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
+        means 0-1 loss for classifiers and squared error for regressors.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Weights
+        (``{"sample_weight": w}``) are used in the fit only. Losses are averaged without them.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights. They are used in every fit and in the means of the losses.
+    confidence_level : float, default=0.95
+        Nominal coverage, between 0 and 1.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
+        does only the remaining ones. See :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        Treatment of a failed fit. "raise" raises its error. ``numpy.nan`` raises a `ValueError`,
+        because there is no other fit.
 
-        Returns
-        -------
-        Estimate
-            `replicates` contains the n losses. The intervals have the forms of `cross_val_error`,
-            except for "inflated". They account for the sampling of the losses, but not for the
-            optimism.
+    Returns
+    -------
+    Estimate
+        `replicates` contains the n losses. The intervals have the forms of `cross_val_error`,
+        except for "inflated". They account for the sampling of the losses, but not for the
+        optimism.
 
     Raises
     ------
@@ -286,14 +286,14 @@ def resubstitution_error(
     --------
     bootstrap_error : Corrects the optimism.
 
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.neighbors import KNeighborsClassifier
-        >>> from skeval.model_selection import resubstitution_error
-        >>> X, y = load_iris(return_X_y=True)
-        >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).value
-        0.0
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import resubstitution_error
+    >>> X, y = load_iris(return_X_y=True)
+    >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).value
+    0.0
     """
     run = {"memory": memory, "error_score": error_score, "confidence_level": confidence_level}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}

@@ -221,10 +221,10 @@ def test_a_category_that_makes_up_a_class_leads_if_it_decides_all(
     column = np.array([f"p{k}" for k in place]) if as_text else rng.permutation(20)[place]
     X = pd.DataFrame({"year": np.arange(200) // 20, name: column})
     y[np.flatnonzero(place % 2 == 0)[:n_wrong]] = 2
-    target, left_out = Target(y, np.arange(3), y), {name: X[name]} if outside else {}
+    left_out = {name: X[name]} if outside else {}
     if outside:
         X = X[["year"]]
-    found = write_data_warnings(X, target, None, list(X), left_out)
+    found = write_data_warnings(X, y, None, list(X), left_out)
     found = [text for text in found if text.code == "identifier"]
     assert len(found) == n_codes
     for text in found:
