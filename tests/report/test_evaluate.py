@@ -468,3 +468,8 @@ def test_splits_are_those_of_scikit_learn(n_classes):
     frame = report.to_frame("splits")
     assert frame["name"].tolist() == ["bayes"] * 5 + ["constant"] * 5
     assert "splits" not in report.to_dict()
+
+
+def test_a_metric_of_a_report_is_read_by_its_name(report):
+    assert report.metrics
+    assert all(report[name] is metric for name, metric in report.metrics.items())
