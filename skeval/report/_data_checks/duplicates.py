@@ -142,8 +142,7 @@ def _stand_together(first: np.ndarray, repeated: np.ndarray, units: np.ndarray) 
     together = np.sum((first[1:] == first[:-1]) & (units[1:] != units[:-1]))
     sizes = np.bincount(first)[np.flatnonzero(repeated)]
     by_chance, largest = np.sum(sizes * (sizes - 1)) / len(units), np.sum(sizes - 1)
-    enough = together > MIN_TOGETHER * largest
-    return bool(enough and together > by_chance + 5 * (1 + by_chance**0.5))
+    return bool(together > max(MIN_TOGETHER * largest, by_chance + 5 * (1 + by_chance**0.5)))
 
 
 def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
@@ -458,10 +457,7 @@ def _list_compared_rows(table: TableDescription) -> tuple[np.ndarray, np.ndarray
         rows = np.sort(np.unique(table.groups, return_index=True)[1])
     if table.first_equal is None or len(table.first_equal) != len(table.target):
         return rows, rows
-    # the last assignment to a position is that of the first row
-    first = np.full(len(table.target), -1)
-    first[table.first_equal[rows[::-1]]] = rows[::-1]
-    return rows, np.sort(first[first >= 0])
+    return rows, rows[np.sort(np.unique(table.first_equal[rows], return_index=True)[1])]
 
 
 def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult | None:

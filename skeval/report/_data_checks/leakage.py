@@ -319,33 +319,29 @@ def _find_rule(
     below, below_rest = np.cumsum(own), np.cumsum(rest)
     known = int(below[-1]), int(below_rest[-1])
     # the best threshold, and the intervals of pure values
-    cut = np.minimum(known[0] - below + below_rest, below + known[1] - below_rest).argmin()
-    cut_wrong = min(
-        known[0] - below[cut] + below_rest[cut], below[cut] + known[1] - below_rest[cut]
-    )
-    n_intervals = 1 + np.sum(np.diff(most))
+    wrong_by_cut = np.minimum(known[0] - below + below_rest, below + known[1] - below_rest)
+    cut, n_intervals = wrong_by_cut.argmin(), 1 + np.sum(np.diff(most))
     by_levels = own[most].sum(), rest[most].sum()
     level_wrong = known[0] - by_levels[0] + by_levels[1]
     has_levels = n_values < MIN_VALUES
     if is_number and n_values > 2:
-        has_levels &= bool(level_wrong < cut_wrong)
+        has_levels &= bool(level_wrong < wrong_by_cut[cut])
+    few_intervals = bool(level_wrong == 0 and n_intervals <= MAX_INTERVALS)
     # rows of the class and of the rest that each rule selects, and the number of its choices
     rules = [
         ("missing", lost, 0.0, True),
         ("frequent", (own[frequent], rest[frequent]), 0.0, n_values > 2),
         ("levels", by_levels, n_values * np.log(2), has_levels),
         ("order", (below[cut], below_rest[cut]), np.log(n_values), is_number),
-        ("order", by_levels, n_intervals * np.log(n_values), is_number and level_wrong == 0),
+        ("order", by_levels, n_intervals * np.log(n_values), is_number and few_intervals),
     ]
-    for place, (rule, (inside, outside), log_ways, applies) in enumerate(rules):
+    for rule, (inside, outside), log_ways, applies in rules:
         sizes = known if rule != "missing" else (known[0] + lost[0], known[1] + lost[1])
         wrong = min((sizes[0] - inside, outside), (inside, sizes[1] - outside), key=sum)
         n, n_wrong = sum(sizes), int(sum(wrong))
         if not applies or n_wrong > _allow_wrong_rows(n) or min(sizes) < MIN_OF_CLASS:
             continue
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
-            continue
-        if place == len(rules) - 1 and n_intervals > MAX_INTERVALS:
             continue
         # few rows are wrong in each class, and in each predicted class
         missed, extra = wrong
@@ -497,12 +493,7 @@ def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
     known = np.isfinite(columns)
     for formula in ("weighted sum", "product"):
         # the fewest columns that give the target, or their logarithms
-        allowed = np.array(
-            [
-                np.ptp(column[k]) > 0 if k.any() else False
-                for column, k in zip(columns.T, known.T, strict=True)
-            ]
-        )
+        allowed = np.fmax.reduce(columns) > np.fmin.reduce(columns)
         if formula == "product":
             allowed &= np.all((columns > 0) | ~known, axis=0) & (y.min() > 0)
         complete = known[:, allowed].all(axis=1)

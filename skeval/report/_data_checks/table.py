@@ -232,9 +232,13 @@ def describe_table(
 
 
 def hash_rows(rows: np.ndarray) -> list[int]:
-    """Return a number of 64 bits for each row of numbers, the same for equal rows."""
+    """Return a number of 64 bits for each row of numbers, the same for equal rows.
+
+    It is the hash of the bytes, which differs for -1 and -2, unlike that of a tuple of numbers.
+    """
     step = max(1, BLOCK_CELLS // max(1, rows.shape[1]))
     blocks = (rows[k : k + step] + 0.0 for k in range(0, len(rows), step))  # -0.0 equals 0.0
+    blocks = (np.where(np.isnan(block), np.nan, block) for block in blocks)  # one kind of nan
     return [hash(row.tobytes()) for block in blocks for row in block]
 
 

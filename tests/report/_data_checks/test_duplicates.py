@@ -4,6 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.tables import FEW, warnings_of
+from scipy.sparse import csr_matrix
+from sklearn.dummy import DummyClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
@@ -110,3 +112,20 @@ def test_near_duplicates_are_at_least_five_sets(size, n_sets, told):
         y = rng.integers(0, 2, 60)
         y[: n_sets * size] = np.repeat(y[:n_sets], size)
         assert [text.code for text in warnings_of(X, y)] == told * ["near-duplicates"]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("first", "second", "equal"),
+    [(-1.0, -2.0, False), (1.0, 1.0 + 2**-52, False), (0.0, -0.0, True), (np.nan, -np.nan, True)],
+)
+def test_rows_are_compared_by_their_numbers(first, second, equal, sparse):
+    """Python has one hash for -1 and -2, and 0 and nan have several representations."""
+    X = np.random.default_rng(0).normal(size=(60, 12))
+    X[30:] = X[:30]
+    X[:30, 4], X[30:, 4] = first, second
+    y = np.tile(np.arange(30) % 2, 2)
+    samples = csr_matrix(X) if sparse else X
+    report = skeval.evaluate(DummyClassifier(), samples, y, include=(), **FEW)
+    (found,) = [one for one in report.checks if one.code == "copies"]
+    assert found.outcome == ("serious" if equal else "passed")
