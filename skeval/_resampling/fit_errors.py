@@ -83,9 +83,9 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     # missing and infinite values, which may also be in single columns
     if "contains NaN" in str(error) and (located := locate_values(X, find_missing)):
         return ValueError(
-            f"X must not have missing values for this estimator, got nan, {located}. Put "
-            "SimpleImputer before it in a pipeline, or use an estimator that supports them, such "
-            "as HistGradientBoostingClassifier."
+            f"X must not have missing values for this estimator, got {located}. Put SimpleImputer "
+            "before it in a pipeline, or use an estimator that supports them, such as "
+            "HistGradientBoostingClassifier."
         )
     if "contains infinity" in str(error) and (located := locate_values(X, find_infinite)):
         return ValueError(

@@ -131,7 +131,10 @@ def assert_one_line(arguments, message, capsys):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": np.where(np.eye(30) > 0, np.inf, 1.0)}, "column 'x0' must be finite, row 1 is not"),
+        (
+            {"X": np.where(np.eye(30) > 0, np.inf, 1.0)},
+            "column 'x0' must be finite, got inf in row 1",
+        ),
         ({"X": np.eye(30), "y": np.zeros(29, int)}, "y must be a vector of 30 labels, got int64"),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must contain at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),

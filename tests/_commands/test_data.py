@@ -413,7 +413,7 @@ def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
     (hint,) = load(write(tmp_path / "a.csv", a=counts)).hints
     assert "may contain totals ('a' is the sum of all other rows). If so, delete" in hint
     names = ["s1", "s2", "s3"] * 19 + ["s1", "s2", "Total"]
-    assert "it has 'Total'" in load(write(tmp_path / "a.csv", a=names)).hints[0]
+    assert "it contains 'Total'" in load(write(tmp_path / "a.csv", a=names)).hints[0]
     labels = [*["a", "b"] * 29, "a"]
     for last in ("Total", None):
         write(tmp_path / "a.csv", a=names, target=[*labels, last])

@@ -90,14 +90,14 @@ def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_for
     [
         (["absent.csv"], "there is no file 'absent.csv'. Bundled data are"),
         (["iris", "--cv", "99"], "cv=99 folds need a class with at least 99 samples"),
-        (["iris", "--target", "x"], "iris has no column 'x' for --target; its columns are"),
+        (["iris", "--target", "x"], "iris has no column 'x' for --target. Its columns are"),
         (
             ["iris", "--scoring", "f1"],
             "Its variants are f1_macro, f1_micro, f1_samples, f1_weighted.",
         ),
         (
             ["iris", "--html", "iris.pdf"],
-            "--html writes a web page, so name it .html, got 'iris.pdf'",
+            "--html must name a file that ends in .html, got 'iris.pdf'",
         ),
         (["iris", "--json", "no/such/out.json"], "--json: the folder 'no/such' does not exist"),
         (["iris", "--html", "no/such/out.html"], "--html: the folder 'no/such' does not exist"),
@@ -240,7 +240,7 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
         (["--time", "name"], "time must have a number, or a date"),
         (["--time", "gap"], "'gap' of --time has no value in row 3"),
         (["--time", "us"], "dates with a clear order of day and month"),
-        (["--time", "x", "--cv", "29"], "a training set has class 0 only"),
+        (["--time", "x", "--cv", "29"], "a training set contains class 0 only"),
     ],
 )
 def test_times_that_order_nothing_are_refused(tmp_path, capsys, words, message):
@@ -291,7 +291,7 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     errors = np.mean((p > 0.5) != y)
     assert run("--predictions", "label")[1]["answer"]["value"] == pytest.approx(errors)
     assert main([*words, "--predictions", "p", "--cv", "5"]) == 2
-    assert "--cv cannot be used" in capsys.readouterr().err
+    assert "--cv must not be used" in capsys.readouterr().err
     assert main([*words, "--predictions", "q"]) == 2
     assert "no column 'q'" in capsys.readouterr().err
     assert main([*words, "--predictions", "y"]) == 2

@@ -296,10 +296,10 @@ def test_a_number_of_folds_is_shuffled_and_splits_no_group():
     [
         ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' requires scoring='accuracy', got 'f1'"),
         ({"scoring": "nonsense"}, "get_scorer_names"),
-        ({"method": "bootstrap", "cv": ShuffleSplit(3)}, "every sample exactly once"),
+        ({"method": "bootstrap", "cv": ShuffleSplit(3)}, "each sample exactly once"),
         (
             {"method": "mcnemar", "cv": RepeatedStratifiedKFold(n_splits=3, n_repeats=2)},
-            "every sample exactly once",
+            "each sample exactly once",
         ),
         ({"cv": [(np.arange(60), np.arange(60, 120))]}, "at least two splits, got 1"),
         ({"cv": 1}, "cv must be"),

@@ -109,7 +109,7 @@ def test_bad_arguments_are_named(options, message):
 
 def test_bad_tables_are_named():
     rows = to_long(wide(draw()))
-    with pytest.raises(ValueError, match=r"got 6 rows of item '0', system 'large'"):
+    with pytest.raises(ValueError, match=r"got 6 rows for item '0', system 'large'"):
         compare_items(rows)
     with pytest.raises(ValueError, match="groups must name columns"):
         compare_items(rows, groups=np.arange(len(rows)))

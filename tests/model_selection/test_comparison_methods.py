@@ -252,18 +252,18 @@ def test_skillings_and_mack_has_its_size():
     ("scores", "options", "error", "message"),
     [
         (FRAME.iloc[:, :1], {}, ValueError, "at least two classifiers, got 1"),
-        (FRAME[:1], {}, ValueError, "two data sets with the scores of each pair, got 1"),
+        (FRAME[:1], {}, ValueError, "two data sets with scores of both models of each pair, got 1"),
         (FRAME.iloc[:, [0, 0]], {}, ValueError, "different names, got 'C4.5' and 'C4.5'"),
         (FRAME.iloc[[0, 0, 1]], {}, ValueError, "different names, got"),
         (np.zeros((2, 2, 2)), {}, ValueError, "Pass a table with a row"),
         ({"one": [1, 2], "two": [2, 3]}, {}, TypeError, "scores must have a dict of classifiers"),
         ({"x": {"a": {"test_f1": [1]}, "b": 1}}, {}, ValueError, "must have the key 'test_score'"),
-        ({"x": {"a": [[1]], "b": 1}}, {}, ValueError, "must contain finite scores of splits"),
+        ({"x": {"a": [[1]], "b": 1}}, {}, ValueError, "must contain a finite score for each split"),
         (
             pd.DataFrame({"dataset": [1, 1], "classifier": ["a", "a"], "score": [1.0, 2.0]}),
             {},
             ValueError,
-            "or a column 'split'; got 2 rows of dataset 1, classifier 'a'",
+            "or a column 'split', got 2 rows for dataset 1, classifier 'a'",
         ),
     ],
 )

@@ -298,7 +298,7 @@ def test_undefined_scores():
         ({"permutations": np.empty((0, 30), int)}, r"shape \(n_permutations, 30\), got \(0, 30\)"),
         (
             {"permutations": np.vstack([np.arange(30), np.zeros(30, int)])},
-            "each index from 0 to 29 once in a",
+            "each index from 0 to 29 once in each row",
         ),
         (
             {"permutations": np.arange(30.0)[None]},

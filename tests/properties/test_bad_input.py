@@ -49,7 +49,7 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
         ),
         (X, ["only"] * 30, "y must contain at least two classes, got one: 'only'"),
         (X, Y[:-1], "X and y must have the same length, got 30 and 29"),
-        (X, np.where(Y, np.nan, 1.0), r"y must not contain missing values, got 15 among 30"),
+        (X, np.where(Y, np.nan, 1.0), r"y must not contain missing values, got 15 of 30"),
         (X, np.where(Y, np.inf, 1.0), "Input y contains infinity"),
         (X, np.c_[Y, Y], r"y (should be a 1d array|must have one column for this estimator)"),
         (X[:0], Y[:0], r"Found array with 0 sample\(s\)"),

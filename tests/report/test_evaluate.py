@@ -412,10 +412,10 @@ def test_every_part_judges_probabilities(n_classes, loss):
         (
             skeval.evaluate_clusterer,
             (np.zeros((1, 1)), SVC()),
-            r"is evaluate_clusterer\(clusterer, X\), got",
+            r"must be evaluate_clusterer\(clusterer, X\), got",
         ),
         (skeval.evaluate_clusterer, (SVC(), [[0.0]]), r"skeval\.evaluate\(estimator, X, y\)"),
-        (evaluate, (KMeans(2), np.zeros((30, 2))), r"evaluate_clusterer\(clusterer, X\) evaluates"),
+        (evaluate, (KMeans(2), np.zeros((30, 2))), r"Use skeval.evaluate_clusterer"),
         (evaluate, (GaussianNB(), np.zeros((30, 2))), "true labels or numbers, got None"),
     ],
 )
