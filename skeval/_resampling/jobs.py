@@ -34,7 +34,7 @@ from skeval.utils._checks import check_jobs, ignored_warnings, warn_user
 
 
 class JobList(Protocol):
-    """Jobs with their numbers."""
+    """Sequence of jobs."""
 
     def __len__(self) -> int: ...
 

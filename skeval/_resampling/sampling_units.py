@@ -582,7 +582,7 @@ def values_or_nan(statistics: Sequence[Statistic], *plan: Any) -> Floats:
 
 
 def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -> Floats:
-    """Return the mean of each row of scores, with samples counted by the resample."""
+    """Return the mean of each row of scores, weighted by the counts in the resample."""
     held = counts if weight is None else counts * weight
     with np.errstate(invalid="ignore"):  # the mean of no sample is nan
         means: Floats = scores @ held / held.sum()

@@ -1,9 +1,10 @@
 """Batches of linear two-class SVMs on the same samples.
 
 The problems differ in their boxes ``0 <= alpha_i <= C_i`` (0 leaves a sample out, an integer
-multiple repeats it, a random factor perturbs it), in their labels, or in the scales of the columns.
-With few features, Newton systems have the size of the features, and the other problems start from
-the solutions of a few. With many features, the systems are on a Gram matrix.
+multiple repeats it, a random factor perturbs it), in their labels, or in the scales of the
+columns. With few features, the size of Newton systems is the number of features. A few problems
+are solved first, and their solutions are the start for the others. With many features, the systems
+are on a Gram matrix.
 """
 
 from __future__ import annotations

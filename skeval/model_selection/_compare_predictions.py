@@ -689,7 +689,7 @@ class ComparedPredictions:
 
 
 def areas_held(areas: WeightedAreas, weight: Any, counts: np.ndarray) -> np.ndarray:
-    """Return the areas of all scores, with samples counted by the resample."""
+    """Return the areas of all scores, with samples weighted by their counts in the resample."""
     return areas(counts * 1.0 if weight is None else counts * weight)
 
 

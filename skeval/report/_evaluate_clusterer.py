@@ -1,8 +1,8 @@
 """Evaluation of a clusterer at several numbers of clusters, or of one clustering.
 
-The module contains the public function, the warnings, the verdict and the sections. The same
-follow for a clusterer without a number of clusters. The picture of a clustering and the reports
-come last.
+The module contains the public function, the warnings, the verdict and the sections. The
+corresponding functions for a clusterer without a number of clusters follow. The picture of a
+clustering and the reports come last.
 """
 
 from __future__ import annotations
