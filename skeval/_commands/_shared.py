@@ -273,11 +273,9 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     """
     from skeval.report._page import fill_lines
 
-    # the serious warnings first, each with what to do
+    # the warnings, each with what to do
     first, *others = report.sections
-    grave = [text for text in first.items if getattr(text, "headline", "")]
-    notes = [text for text in first.items if text not in grave]
-    warned = dict.fromkeys(_shorten_warning(text) for text in (*grave, *notes))
+    warned = dict.fromkeys(map(_shorten_warning, first.items))
     # the first table with rows for text, and requested subgroups
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
@@ -291,11 +289,10 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     return [*start, "", *shown, *([""] if shown else []), more]
 
 
-def _shorten_warning(text: str) -> str:
+def _shorten_warning(warning: Any) -> str:
     """Return the title of a warning, its code, and its last sentence, which is the advice."""
-    title, _, rest = text.partition(":")
-    name = f"! {title} [{text.code}]" if hasattr(text, "code") else f"! {title}"
-    return f"{name}: {rest.rpartition('. ')[2].strip()}" if rest else name
+    last = (warning.advice or warning.evidence).rpartition(". ")[2]
+    return f"! {warning.title} [{warning.code}]: {last}"
 
 
 def _fit_lines(table: Any) -> list[str]:

@@ -45,15 +45,13 @@ from skeval.report._data_checks import (
     run_checks,
     write_cautions,
 )
-from skeval.report._page import Caution, CheckResult, Figure, Section, Table, list_grave
+from skeval.report._page import CheckResult, Figure, Section, Table, list_grave, note
 from skeval.report._parts import (
     IMPORTANCE,
-    INTERRUPTED,
     PARTS,
     Clock,
     Evaluation,
     Finished,
-    JudgedEvaluation,
     Task,
     choose_folds,
     estimate_mains,
@@ -71,16 +69,6 @@ from skeval.utils._text import count, name_of, write_number, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run, "auto", "all" or names."""
-
-ORDERED = (
-    "Folds in time order: every fold tests samples that come after its training samples. "
-    "Hold-out, leave-one-out, bootstrap, perturbation and permutation were not run, because they "
-    "would predict early samples from later ones."
-)
-TOO_ALIKE = (
-    " Errors of neighboring samples are so strongly correlated that there are fewer than three "
-    "independent blocks of time, so the error has no interval."
-)
 
 
 @recorded
@@ -405,9 +393,8 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     if rare is not None:
         interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
         better = interval.low > rare.chance
-    judged = JudgedEvaluation(
-        **vars(evaluation), better=better, metric=None if rare is None else rare.metric
-    )
+    metric = None if rare is None else rare.metric
+    judged = replace(evaluation, better=better, metric=metric)
     # the other estimates and the tests
     finished = run_parts(judged, clock)
     checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
@@ -436,17 +423,29 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     compared = baseline is not None and predictions.cases.n_units > 1
     finding = _findings.judge(report)
     if compared and not (baseline.better or finding.better or list_grave(cautions)):
-        metric = evaluation.estimate.name if target.outputs and report.loss == "zero_one" else ""
-        text = _sentences.write_baseline(baseline, report.loss, metric)
-        cautions.insert(0, Caution("baseline", text))
+        name = evaluation.estimate.name if target.outputs and report.loss == "zero_one" else ""
+        cautions.insert(0, _sentences.note_baseline(baseline, report.loss, name))
     if clock.stopped:
-        cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
+        cautions.insert(0, _sentences.note_interruption(clock.stopped))
     return replace(report, warnings=tuple(cautions), checks=tuple(checks))
+
+
+def note_order(n_units: int) -> CheckResult:
+    """State which parts were not run for folds in time order."""
+    advice = (
+        "Hold-out, leave-one-out, bootstrap, perturbation and permutation were not run, because "
+    )
+    advice += "they would predict early samples from later ones."
+    if n_units == 1:
+        advice += " Errors of neighboring samples are so strongly correlated that there are fewer "
+        advice += "than three independent blocks of time, so the error has no interval."
+    evidence = "every fold tests samples that come after its training samples"
+    return note("ordered", "Folds in time order", evidence, advice)
 
 
 def _run_checks(
     evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
-) -> tuple[list[CheckResult], list[Caution]]:
+) -> tuple[list[CheckResult], list[CheckResult]]:
     """Return the results of all checks, and the warnings with notes on the run."""
     inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
     predictions, ignored = evaluation.predictions, evaluation.ignored
@@ -475,12 +474,12 @@ def _run_checks(
     for check in evaluation.own_checks:
         code = _warnings.name_check(check)
         if code not in ignored and (text := check(inputs.X, target.given)):
-            cautions.append(Caution(code, text))
+            cautions.append(CheckResult.from_text(code, text))
     cautions += evaluation.notes
     if evaluation.ordered:
-        cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (units.n_units == 1)))
+        cautions.append(note_order(units.n_units))
     if units.kind is UnitKind.FOLD:
-        cautions.append(Caution("given-folds", _sentences.write_given_folds(units.n_units)))
+        cautions.append(_sentences.note_given_folds(units.n_units))
     cautions += finished.cautions
     test = finished.results["permutation"]
     cautions += _warnings.warn_of_pure_groups(predictions, test)
@@ -495,9 +494,7 @@ def _run_checks(
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
     named = drop_repeated([*results, *found])  # no finding is said twice
-    results += _warnings.list_checks(
-        [*found, *(one.to_result() for one in cautions)], others, evaluation.own_checks
-    )
+    results += _warnings.list_checks([*found, *cautions], others, evaluation.own_checks)
     return results, write_cautions(named) + cautions
 
 
@@ -614,7 +611,7 @@ def check_include(include: Any) -> frozenset[str] | str:
     return frozenset(names)
 
 
-def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
+def skip_nested_resampling(estimator: Any) -> tuple[Any, list[CheckResult]]:
     """Return an estimator whose fits do not resample, with a note if they would have.
 
     A `PerturbationResamplingSVC`, alone or inside other estimators, predicts the same with
@@ -629,12 +626,13 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
     ]
     if not busy:
         return estimator, []
-    note = Caution(
+    skipped = note(
         "nested",
-        "Inner resampling skipped: PerturbationResamplingSVC was fitted with n_resamples=0, "
-        "because its own resampling does not affect predictions, and every fit would repeat it.",
+        "Inner resampling skipped",
+        "PerturbationResamplingSVC was fitted with n_resamples=0",
+        "Its own resampling does not affect predictions, and every fit would repeat it.",
     )
-    return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [note]
+    return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [skipped]
 
 
 # --- the report
@@ -684,7 +682,8 @@ def show_estimates(report: EvaluationReport) -> Section:
     sentences = []
     if baseline is not None and baseline.better and not list_grave(report.warnings):
         metric = report.answer.name if loss == "zero_one" else ""
-        sentences.append(_sentences.write_baseline(baseline, loss, metric))
+        text = _sentences.write_baseline(baseline, loss, metric)
+        sentences.append(f"{text[0].upper()}{text[1:]}.")
     if report.omitted:
         sentences.append(_sentences.write_omitted(report.omitted))
     values = [estimate.value for estimate in named.values()]
@@ -908,10 +907,7 @@ class EvaluationReport(_sections.PredictionsPage):
         features = "" if self.n_features is None else f", {count(self.n_features, 'feature')}"
         return [f"{_sections.describe_classes(self)}{features}"]
 
-    @property
-    def basis(self) -> list[str]:
-        """The target of the main interval, and where it may fail."""
-        return _sentences.describe_interval(self)
+    basis = property(_sentences.describe_interval)
 
     @property
     def splits(self) -> dict[str, np.ndarray]:

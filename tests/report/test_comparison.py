@@ -18,7 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import skeval
 from skeval.model_selection import compare_predictions
 from skeval.report._comparison import collect_cautions
-from skeval.report._page import Caution
+from skeval.report._page import CheckResult, note
 
 FEW = {"cv": 3, "n_permutations": 0, "random_state": 0}
 
@@ -160,11 +160,11 @@ def test_a_warning_of_all_stands_once_and_that_of_one_names_it():
         def __init__(self, *warnings):
             self.warnings = warnings
 
-    shared, own = Caution("runs", "Sorted."), Caution("copies", "Copies: found.", "copies")
+    shared, own = note("runs", "Sorted", "s"), CheckResult("copies", "Copies", "serious", "found")
     found = list(collect_cautions({"a": Warned(shared, own), "b": Warned(shared)}))
     assert [(one.code, str(one), one.headline) for one in found] == [
-        ("runs", "Sorted.", ""),
-        ("copies", "Copies (a): found.", "copies"),
+        ("runs", "Sorted: s.", ""),
+        ("copies", "Copies (a): found.", "found"),
     ]
 
 

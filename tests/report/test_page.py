@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import skeval
-from skeval.report._page import Caution, list_few
+from skeval.report._page import list_few, note
 
 pytest.importorskip("jinja2")
 
@@ -131,7 +131,7 @@ def test_long_lists_are_folded(nasty_report, short_report, html):
     n_hard = len(nasty_report.hard_samples.to_records())
     assert n_hard > 5
     assert f"<summary>and {min(20, n_hard) - 5} more</summary>" in html
-    caution = Caution("wide", "Wide.")
+    caution = note("wide", "Wide interval", "wide")
     few, many = (replace(short_report, warnings=(caution,) * n).to_html() for n in (3, 5))
     assert "<summary>and 2 more</summary>" in many
     assert "<summary>and 2 more</summary>" not in few

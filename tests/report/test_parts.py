@@ -93,7 +93,7 @@ def test_weights_by_name_are_not_perturbed(table):
         report = skeval.evaluate(SVC(kernel="linear"), X, y, params=params, **options)
         assert (report.perturbation is not None) == perturbed
         assert (
-            any("'sample_weight', which is perturbed" in text for text in report.warnings)
+            any("'sample_weight', which is perturbed" in str(text) for text in report.warnings)
             != perturbed
         )
     pair = CV2FeatureSelectionPipeline(SelectKBest(k=2), cv=None)
