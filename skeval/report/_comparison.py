@@ -406,7 +406,7 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
     by_system = report.subgroups
     if not by_system:
         return None
-    subgroups = next(iter(by_system.values()))
+    subgroups = report.first.subgroups
     rows = []
     for name, system in product(subgroups, by_system):
         estimate = by_system[system][name]
@@ -610,9 +610,7 @@ def compare_measures(
     in_time = predictions.cases.kind is UnitKind.TIME_BLOCK
     if target.outputs or target.n_classes != 2 or not scored or in_time:
         return
-    level, compared = first.confidence_level, first.answer.name
-    if deciding:
-        compared = name_metric(deciding.removeprefix("neg_"))
+    level, compared = first.confidence_level, _find_deciding(first, deciding).name
     if predictions.n_fits:
         ratio = predictions.test_train_ratio
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}

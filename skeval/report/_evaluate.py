@@ -32,34 +32,20 @@ from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, average_repeats, read_positive_weight
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
-from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
+from skeval.report import (
+    _arguments,
+    _data_checks,
+    _findings,
+    _parts,
+    _report,
+    _sections,
+    _sentences,
+    _warnings,
+)
 from skeval.report._comparison import compare_reports, join_reports
-from skeval.report._data_checks import (
-    CHECKS,
-    check_order,
-    check_perfection,
-    check_split_order,
-    describe_table,
-    drop_repeated,
-    name_columns,
-    run_checks,
-    write_cautions,
-)
+from skeval.report._data_checks import CHECKS
 from skeval.report._page import CheckResult, Figure, Section, Table, list_grave, note
-from skeval.report._parts import (
-    IMPORTANCE,
-    PARTS,
-    Clock,
-    Evaluation,
-    Finished,
-    Task,
-    choose_folds,
-    estimate_mains,
-    find_earlier,
-    measure_scores,
-    measure_subgroups,
-    run_parts,
-)
+from skeval.report._parts import IMPORTANCE, PARTS, Clock, Evaluation, Finished, Task
 from skeval.report._report import Report, recorded
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
@@ -316,13 +302,13 @@ def evaluate(
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
-        planned = choose_folds(tasks, cv, clock)
+        planned = _parts.choose_folds(tasks, cv, clock)
         if time is not None and not planned[name].ordered:
             raise ValueError(
                 "cv must test later samples than it trains on if time is passed, got "
                 f"{planned[name].splitter!r}. Leave cv out, or pass the number of folds."
             )
-        evaluations = estimate_mains(planned, clock)
+        evaluations = _parts.estimate_mains(planned, clock)
         for name, evaluation in evaluations.items():
             if several:
                 begin_step(f"evaluating {name}", verbose)
@@ -396,7 +382,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     metric = None if rare is None else rare.metric
     judged = replace(evaluation, better=better, metric=metric)
     # the other estimates and the tests
-    finished = run_parts(judged, clock)
+    finished = _parts.run_parts(judged, clock)
     checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
@@ -457,10 +443,10 @@ def _run_checks(
     else:
         # the table, the order of its rows, and perfect predictions with the features that give them
         kept = evaluation.design.inputs.kept_together
-        table = describe_table(inputs.X, target, kept, names, evaluation.left_out)
-        results = run_checks(table, ignore=ignored)
+        table = _data_checks.describe_table(inputs.X, target, kept, names, evaluation.left_out)
+        results = _data_checks.run_checks(table, ignore=ignored)
         if "perfect" not in ignored and _findings.is_perfect(predictions, metrics):
-            found += check_perfection(inputs.X, target, names)
+            found += _data_checks.check_perfection(inputs.X, target, names)
         if not ignored >= {"time-order", "runs", "autocorrelation"}:
             found += _check_order(evaluation)
         # the scores and the model
@@ -493,9 +479,9 @@ def _run_checks(
     if not any(one.method == ".632+" for one in finished.estimates):
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
-    named = drop_repeated([*results, *found])  # no finding is said twice
+    named = _data_checks.drop_repeated([*results, *found])  # no finding is said twice
     results += _warnings.list_checks([*found, *cautions], others, evaluation.own_checks)
-    return results, write_cautions(named) + cautions
+    return results, _data_checks.write_cautions(named) + cautions
 
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:
@@ -512,8 +498,8 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
         hard = _findings.find_hard_samples(predictions, evaluation.row_names, rare)
-    subgroups = measure_subgroups(evaluation, None if rare is None else rare.metric)
-    earlier = find_earlier(evaluation)
+    subgroups = _parts.measure_subgroups(evaluation, None if rare is None else rare.metric)
+    earlier = _parts.find_earlier(evaluation)
     return {
         "loss": "zero_one" if answer.loss == "hamming" else loss.name,
         "metrics": metrics,
@@ -540,7 +526,7 @@ def measure_outputs(evaluation: Evaluation) -> Results:
         extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
         name = name_of(one.name, output, metrics)
         metrics[name] = replace(one, name=name, extra=extra)
-    return Results(metrics | {one.name: one for one in measure_scores(evaluation)})
+    return Results(metrics | {one.name: one for one in _parts.measure_scores(evaluation)})
 
 
 def note_search(model: Any, X: Any, y: Any) -> Any:
@@ -567,12 +553,12 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
 def _check_order(evaluation: Evaluation) -> list[CheckResult]:
     """Return the findings about the order of the rows."""
     X, folds = evaluation.inputs.X, evaluation.folds
-    columns = name_columns(X, evaluation.feature_names)
+    columns = _data_checks.name_columns(X, evaluation.feature_names)
     where = columns, evaluation.left_out, evaluation.row_names
     if evaluation.ordered:
-        return check_split_order(*where, folds)
+        return _data_checks.check_split_order(*where, folds)
     groups = evaluation.inputs.groups
-    return check_order(*where, evaluation.predictions, groups, folds)
+    return _data_checks.check_order(*where, evaluation.predictions, groups, folds)
 
 
 # --- arguments

@@ -46,7 +46,7 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
-from skeval.report._page import CheckResult, Figure, Section, Table, list_grave, note
+from skeval.report._page import CheckResult, Figure, Section, Table, list_few, list_grave, note
 from skeval.report._report import Report, recorded, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
@@ -374,8 +374,7 @@ def show_clusters(report: ClusteringReport) -> Section:
     rows = []
     for k, labels in report.partitions.items():
         sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
-        more = f" and {len(sizes) - MAX_SIZES} more" if len(sizes) > MAX_SIZES else ""
-        rows.append((str(k), ", ".join(map(str, sizes[:MAX_SIZES])) + more))
+        rows.append((str(k), list_few([*map(str, sizes)], MAX_SIZES)))
     table = Table(
         "Samples in each cluster, the largest first.",
         ["k", "sizes"],

@@ -79,17 +79,10 @@ class ConfusionRates(ShownAsText):
 
     def to_frame(self) -> DataFrame:
         """Return a row for each pair of classes, which requires pandas."""
-        k = len(self.labels)
-        return make_frame(
-            {
-                "truth": np.repeat(self.labels, k),
-                "prediction": np.tile(self.labels, k),
-                "count": self.counts.ravel(),
-                "rate": self.rates.ravel(),
-                "low": self.low.ravel(),
-                "high": self.high.ravel(),
-            }
-        )
+        k, matrices = len(self.labels), (self.counts, self.rates, self.low, self.high)
+        pairs = {"truth": np.repeat(self.labels, k), "prediction": np.tile(self.labels, k)}
+        names = "count", "rate", "low", "high"
+        return make_frame(pairs | dict(zip(names, map(np.ravel, matrices), strict=True)))
 
     def write_cell(self, row: int, column: int) -> str:
         """Return a count, its row fraction and the interval of the fraction, on three lines."""

@@ -203,15 +203,15 @@ def _write_number(value: float) -> str:
     return _text.write_number(value)
 
 
-MAX_DECIMALS = 6
-"""Maximum number of decimals that two significant digits of a small limit may add."""
+MAX_ADDED = 2
+"""Maximum number of decimals that the two significant digits of a small limit add."""
 
 
 def write_aligned(value: float, low: float, high: float) -> list[str]:
     """Return a value and the limits of its interval as text, with the same number of decimals.
 
     The largest number has four decimals, or four significant digits from 10 and below 0.001. If the
-    interval excludes 0, a small limit has two significant digits, if six decimals suffice.
+    interval excludes 0, a small limit has two significant digits, if two more decimals suffice.
     """
     numbers = value, low, high
     largest = max(abs(number) for number in numbers if np.isfinite(number))
@@ -220,7 +220,7 @@ def write_aligned(value: float, low: float, high: float) -> list[str]:
     decimals = 4 if 0.001 <= largest < 10 else 3 - int(np.floor(np.log10(largest)))
     if low * high > 0 and largest < 10:  # limits of one sign
         needed = 1 - int(np.floor(np.log10(min(abs(low), abs(high)))))
-        decimals = max(decimals, needed) if needed <= MAX_DECIMALS else decimals
+        decimals = needed if 0 < needed - decimals <= MAX_ADDED else decimals
     tiny = 0.5 * 10.0**-decimals  # has one digit instead of zeros
     return [f"{x:.1g}" if 0 < abs(x) < tiny else f"{x + 0.0:.{decimals}f}" for x in numbers]
 

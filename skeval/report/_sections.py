@@ -208,12 +208,10 @@ def describe_classes(report: ScoredReport) -> str:
     facts, outputs = count(report.n_samples, "sample"), report.out_of_fold.target.outputs
     if outputs:
         facts += f" with {count(len(outputs), 'output')}"
-    if outputs and report.class_sizes:
-        sizes = [f"{name}: {size}" for name, size in report.class_sizes.items()]
-        facts += f" ({list_few(sizes)})"
-    elif report.class_sizes:
-        sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
-        facts += f" of {count(len(sizes), 'class')} ({list_few(sizes)})"
+    sizes = [f"{name_label(name)}: {size}" for name, size in (report.class_sizes or {}).items()]
+    if sizes:
+        kinds = "" if outputs else f" of {count(len(sizes), 'class')}"
+        facts += f"{kinds} ({list_few(sizes)})"
     if report.n_groups is not None:
         facts += f" in {_sentences.count_units(report.out_of_fold.cases)}"
     return facts
@@ -566,8 +564,7 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
         rows.append((*cells, last[1](row["wrong"])) if last else cells)
     head += [last[0]] if last else []
     table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
-    shown = [table] if hard.always or not fitted else []
-    return Section(heading, sentences=sentences, tables=shown)
+    return Section(heading, sentences, tables=[table] if hard.always or not fitted else [])
 
 
 # --- what all reports of scored predictions write

@@ -326,8 +326,7 @@ def note_baseline(baseline: Baseline, loss: str, metric: str = "") -> CheckResul
         else "Do not use the model.",
     }
     evidence, relation = write_baseline(baseline, loss, metric), baseline.relation
-    title = BASELINE_TITLES[relation]
-    return note("baseline", title, evidence, advice.get(relation, ""))
+    return note("baseline", BASELINE_TITLES[relation], evidence, advice.get(relation, ""))
 
 
 def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
@@ -356,11 +355,10 @@ def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
 def note_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> CheckResult:
     """Return the number of folds, and why some do not test a class or there are few."""
     evidence = f"{reason}, too few for {n_wanted} folds"
-    if n_folds < n_wanted:
-        advice = f"There are {n_folds} folds. Collect more for stable folds."
-        return note("few-folds", "Few folds", evidence, advice)
-    advice = "Collect more samples of it."
-    return note("few-folds", "Few folds", f"{evidence} that all test it", advice)
+    advice = f"There are {n_folds} folds. Collect more for stable folds."
+    if n_folds >= n_wanted:
+        evidence, advice = f"{evidence} that all test it", "Collect more samples of it."
+    return note("few-folds", "Few folds", evidence, advice)
 
 
 def note_single_group(label: str) -> CheckResult:

@@ -249,8 +249,7 @@ def _warn_of_scores(
         text = "all samples have the same score, so AUC and average precision are not informative"
         yield note("constant-scores", "Constant scores", text)
     elif parsed.kind == "numbers" and np.ptp(parsed.predicted) == 0:
-        text = "all predictions are the same number"
-        yield note("constant-scores", "Constant predictions", text)
+        yield note("constant-scores", "Constant predictions", "all predictions are the same number")
     if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
         positive = quote_label(parsed.positive)
         yield note(

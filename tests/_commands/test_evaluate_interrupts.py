@@ -106,7 +106,7 @@ def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):
             raise KeyboardInterrupt
         return []
 
-    monkeypatch.setattr("skeval.report._evaluate.run_checks", stop_once)
+    monkeypatch.setattr("skeval.report._data_checks.run_checks", stop_once)
     report = evaluate_until(None, *data)
     assert len(report.estimates) == 2
     assert report.warnings[0].code == "interrupted"

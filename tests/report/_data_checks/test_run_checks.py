@@ -173,7 +173,9 @@ def test_samples_that_are_no_table_are_listed_as_unchecked(noise):
     X, y = noise
     twice = np.vstack([X[:25], X[:25]])
     (kernel,) = warnings_of(twice @ twice.T, y)
-    assert str(kernel).startswith("Not checked: copies and features, because the samples are not rows")
+    assert str(kernel).startswith(
+        "Not checked: copies and features, because the samples are not rows"
+    )
     assert not kernel.headline
     texts = [f"a text of some length with the number {k}" for k in range(50)]
     (unchecked,) = warnings_of(texts, y)
