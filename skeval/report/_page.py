@@ -183,7 +183,7 @@ def _write_row(row: Sequence[Cell], form: str) -> list[str]:
     The number before an interval has as many decimals as its limits.
     """
     cells = [_write_number(cell) if isinstance(cell, float) else str(cell) for cell in row]
-    numbers = [place for place, cell in enumerate(row) if isinstance(cell, float)]
+    numbers = {place: cell for place, cell in enumerate(row) if isinstance(cell, float)}
     for place, cell in enumerate(row):
         if not isinstance(cell, ConfidenceInterval):
             continue
@@ -191,7 +191,7 @@ def _write_row(row: Sequence[Cell], form: str) -> list[str]:
             cells[place] = _text.write_ends(cell.low, cell.high)  # undefined, or unbounded
             continue
         number = max(other for other in numbers if other < place)
-        cells[number], *ends = write_aligned(float(row[number]), cell.low, cell.high)
+        cells[number], *ends = write_aligned(numbers[number], cell.low, cell.high)
         cells[place] = form.format(*ends)
     return cells
 

@@ -232,13 +232,13 @@ class Report(Mapping[str, Any]):
     @property
     def sections(self) -> list[Section]:
         """The sections in the order of text and page, the warnings first."""
+        warnings = sorted(self.warnings, key=lambda one: not one.headline)
         warned = Section(
             "Before you report a number",
             explains=() if self.warnings else ["No problems were detected."],
-            items=sorted(self.warnings, key=lambda one: not one.headline),
+            items=warnings,
         )
-        made = (make(self) for make in self.SECTIONS)
-        return [warned, *(section for section in made if section is not None)]
+        return [warned, *filter(None, (make(self) for make in self.SECTIONS))]
 
     def _add_notes(self, notes: Sequence[str]) -> list[Section]:
         """Return the sections with notes after the warnings."""
