@@ -216,7 +216,6 @@ def deliver(
     # the report as text: all of it, or a summary
     report, unnamed = _name_samples(report, table, options)
     notes = [*table.notes, *table.hints, *notes, *unnamed]
-    noted = [f"note: {note}" for note in notes]
     headline = _write_headline(options.data, table, numbers, column)
     whole = options.full or not summary
     # a whole report in a file or pipe is not divided, so that it can be searched
@@ -227,7 +226,7 @@ def deliver(
         lines.append(report.to_text(full=options.full, width=width))
     else:
         lines += summarize(report, scored=bool(options.scoring))
-    lines += [line for note in noted for line in fill_lines(note, width)]
+    lines += [line for note in notes for line in fill_lines(f"note: {note}", width)]
     # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
@@ -273,11 +272,9 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     """
     from skeval.report._page import fill_lines
 
-    # the serious warnings first, each with what to do
+    # the warnings, each with what to do
     first, *others = report.sections
-    grave = [text for text in first.items if getattr(text, "headline", "")]
-    notes = [text for text in first.items if text not in grave]
-    warned = dict.fromkeys(_shorten_warning(text) for text in (*grave, *notes))
+    warned = dict.fromkeys(map(_shorten_warning, first.items))
     # the first table with rows for text, and requested subgroups
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
@@ -291,11 +288,10 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     return [*start, "", *shown, *([""] if shown else []), more]
 
 
-def _shorten_warning(text: str) -> str:
+def _shorten_warning(warning: Any) -> str:
     """Return the title of a warning, its code, and its last sentence, which is the advice."""
-    title, _, rest = text.partition(":")
-    name = f"! {title} [{text.code}]" if hasattr(text, "code") else f"! {title}"
-    return f"{name}: {rest.rpartition('. ')[2].strip()}" if rest else name
+    last = (warning.advice or warning.evidence).rpartition(". ")[2]
+    return f"! {warning.title} [{warning.code}]: {last}"
 
 
 def _fit_lines(table: Any) -> list[str]:
@@ -329,6 +325,7 @@ def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str
     """Return the name and size of the data and, with a target, the classes or the range."""
     import numpy as np
 
+    from skeval.report._page import list_few
     from skeval.utils._text import count, name_label, write_figures
 
     size = describe_data(source, table, column)
@@ -340,11 +337,8 @@ def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str
     classes, sizes = np.unique(table.y, return_counts=True)
     if numbers:
         return f"{size}, target from {write_figures(classes[0])} to {write_figures(classes[-1])}"
-    names = [name_label(name) for name in classes]
-    listed = [f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True)]
-    counts = ", ".join(listed[:MAX_CLASSES])
-    counts += f" and {len(names) - MAX_CLASSES} more" if len(names) > MAX_CLASSES else ""
-    return f"{size}, {count(len(classes), 'class')} ({counts})"
+    listed = [f"{name_label(name)}: {n}" for name, n in zip(classes, sizes, strict=True)]
+    return f"{size}, {count(len(classes), 'class')} ({list_few(listed, MAX_CLASSES)})"
 
 
 def collect_notes(
@@ -402,5 +396,6 @@ def describe_preparation(table: Rows) -> str:
 
 def _list_names(table: Rows, columns: Sequence[int]) -> str:
     """Return the names of the first columns."""
-    names = ", ".join(table.feature_names[column] for column in columns[:MAX_LISTED])
-    return names + (f" and {len(columns) - MAX_LISTED} more" if len(columns) > MAX_LISTED else "")
+    from skeval.report._page import list_few
+
+    return list_few([table.feature_names[column] for column in columns], MAX_LISTED)

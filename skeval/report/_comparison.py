@@ -21,7 +21,6 @@ from skeval.model_selection._pair_tests import correct, time_blocks
 from skeval.report._arguments import mirror
 from skeval.report._findings import Judgment, ScoredReport, judge
 from skeval.report._page import (
-    Caution,
     CheckResult,
     Figure,
     Section,
@@ -55,6 +54,7 @@ from skeval.utils._text import (
     DataFrame,
     count,
     name_label,
+    quote_label,
     say_pvalue,
     write_estimate,
     write_number,
@@ -144,7 +144,7 @@ def _name_system(report: ComparisonReport) -> str:
 # --- the verdict
 
 
-def _write_verdict(report: ComparisonReport) -> list[str]:
+def write_comparison(report: ComparisonReport) -> list[str]:
     """Return which system is better, and which beat the baseline, or the serious warnings."""
     # the comparison of all pairs, or why there is none
     comparison, first = report.comparison, report.first
@@ -373,7 +373,7 @@ def show_measures(report: ComparisonReport) -> Section | None:
             (ReliabilityDisplay, "Calibration: observed frequency at each predicted probability."),
             (NetBenefitDisplay, "Net benefit of all systems by threshold."),
         ]
-    about = f" Positive class: {name_label(first.target.classes[first.target.positive_code])}."
+    about = f" Positive class: {quote_label(first.target.classes[first.target.positive_code])}."
     for display, caption in curves if len(report) <= MAX_CURVES else ():
         draw = partial(draw_systems, report.reports, display)
         figures.append(Figure(draw, caption + about, label=caption))
@@ -406,7 +406,7 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
     by_system = report.subgroups
     if not by_system:
         return None
-    subgroups = next(iter(by_system.values()))
+    subgroups = report.first.subgroups
     rows = []
     for name, system in product(subgroups, by_system):
         estimate = by_system[system][name]
@@ -470,8 +470,7 @@ class ComparisonReport(Report):
         size = f"{self.first.facts[0]}; {len(self)} {noun}s {on}"
         return [size, *([list_few(steps)] if steps else []), *self.first.basis[:1]]
 
-    def _write_verdict(self) -> list[str]:
-        return _write_verdict(self)
+    _write_verdict = write_comparison
 
     def _draw_main(self) -> Figure:
         label = f"Main estimates of {len(self)} systems with their intervals; a table has the "
@@ -514,18 +513,16 @@ class ComparisonReport(Report):
         return "\n\n".join(filter(None, [write_methods(self.reports), compared]))
 
 
-def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
-    """Yield the warnings of all reports once, naming the estimators unless all have the warning."""
+def collect_cautions(reports: Mapping[str, Any]) -> Iterator[CheckResult]:
+    """Yield the warnings of all reports once, naming the estimators unless all have it."""
     # systems with the same warning
-    systems: dict[tuple[str, str, str], list[str]] = {}
+    systems: dict[CheckResult, list[str]] = {}
     for name, report in reports.items():
-        for text in report.warnings:
-            systems.setdefault((text.code, str(text), text.headline), []).append(name)
-    for (code, text, headline), names in systems.items():
-        if len(names) < len(reports):
-            title, _, rest = text.partition(":")
-            text = f"{title} ({', '.join(names)}):{rest}"
-        yield Caution(code, text, headline)
+        for warning in report.warnings:
+            systems.setdefault(warning, []).append(name)
+    for warning, names in systems.items():
+        named = f" ({', '.join(names)})" if len(names) < len(reports) else ""
+        yield replace(warning, title=f"{warning.title}{named}")
 
 
 def find_rare_metric(reports: Mapping[str, ScoredReport]) -> str:
@@ -614,9 +611,7 @@ def compare_measures(
     in_time = predictions.cases.kind is UnitKind.TIME_BLOCK
     if target.outputs or target.n_classes != 2 or not scored or in_time:
         return
-    level, compared = first.confidence_level, first.answer.name
-    if deciding:
-        compared = name_metric(deciding.removeprefix("neg_"))
+    level, compared = first.confidence_level, _find_deciding(first, deciding).name
     if predictions.n_fits:
         ratio = predictions.test_train_ratio
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}

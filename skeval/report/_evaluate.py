@@ -32,37 +32,20 @@ from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, average_repeats, read_positive_weight
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
-from skeval.report import _arguments, _findings, _report, _sections, _sentences, _warnings
+from skeval.report import (
+    _arguments,
+    _data_checks,
+    _findings,
+    _parts,
+    _report,
+    _sections,
+    _sentences,
+    _warnings,
+)
 from skeval.report._comparison import compare_reports, join_reports
-from skeval.report._data_checks import (
-    CHECKS,
-    check_order,
-    check_perfection,
-    check_split_order,
-    describe_table,
-    drop_repeated,
-    name_columns,
-    run_checks,
-    write_cautions,
-)
-from skeval.report._page import Caution, CheckResult, Figure, Section, Table, list_grave
-from skeval.report._parts import (
-    IMPORTANCE,
-    INTERRUPTED,
-    PARTS,
-    Clock,
-    Evaluation,
-    Finished,
-    JudgedEvaluation,
-    OwnCheck,
-    Task,
-    choose_folds,
-    estimate_mains,
-    find_earlier,
-    measure_scores,
-    measure_subgroups,
-    run_parts,
-)
+from skeval.report._data_checks import CHECKS
+from skeval.report._page import CheckResult, Figure, Section, Table, list_grave, note
+from skeval.report._parts import IMPORTANCE, PARTS, Clock, Evaluation, Finished, Task
 from skeval.report._report import Report, recorded
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
@@ -72,16 +55,6 @@ from skeval.utils._text import count, name_of, write_number, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run, "auto", "all" or names."""
-
-ORDERED = (
-    "Folds in time order: every fold tests samples that come after its training samples. "
-    "Hold-out, leave-one-out, bootstrap, perturbation and permutation were not run, because they "
-    "would predict early samples from later ones."
-)
-TOO_ALIKE = (
-    " Errors of neighboring samples are so strongly correlated that there are fewer than three "
-    "independent blocks of time, so the error has no interval."
-)
 
 
 @recorded
@@ -105,7 +78,7 @@ def evaluate(
     feature_names: Sequence[str] | None = None,
     left_out: Any = None,
     ignore: str | Iterable[str] = (),
-    checks: Sequence[OwnCheck] = (),
+    checks: Sequence[_parts.OwnCheck] = (),
     pos_label: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -338,13 +311,13 @@ def evaluate(
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
-        planned = choose_folds(tasks, cv, clock)
+        planned = _parts.choose_folds(tasks, cv, clock)
         if time is not None and not planned[name].ordered:
             raise ValueError(
                 "cv must test later samples than it trains on if time is passed, got "
                 f"{planned[name].splitter!r}. Leave cv out, or pass the number of folds."
             )
-        evaluations = estimate_mains(planned, clock)
+        evaluations = _parts.estimate_mains(planned, clock)
         for name, evaluation in evaluations.items():
             if several:
                 begin_step(f"evaluating {name}", verbose)
@@ -415,11 +388,10 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     if rare is not None:
         interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
         better = interval.low > rare.chance
-    judged = JudgedEvaluation(
-        **vars(evaluation), better=better, metric=None if rare is None else rare.metric
-    )
+    metric = None if rare is None else rare.metric
+    judged = replace(evaluation, better=better, metric=metric)
     # the other estimates and the tests
-    finished = run_parts(judged, clock)
+    finished = _parts.run_parts(judged, clock)
     checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
@@ -446,17 +418,29 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     compared = baseline is not None and predictions.cases.n_units > 1
     finding = _findings.judge(report)
     if compared and not (baseline.better or finding.better or list_grave(cautions)):
-        metric = evaluation.estimate.name if target.outputs and report.loss == "zero_one" else ""
-        text = _sentences.write_baseline(baseline, report.loss, metric)
-        cautions.insert(0, Caution("baseline", text))
+        name = evaluation.estimate.name if target.outputs and report.loss == "zero_one" else ""
+        cautions.insert(0, _sentences.note_baseline(baseline, report.loss, name))
     if clock.stopped:
-        cautions.insert(0, Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
+        cautions.insert(0, _sentences.note_interruption(clock.stopped))
     return replace(report, warnings=tuple(cautions), checks=tuple(checks))
+
+
+def note_order(n_units: int) -> CheckResult:
+    """State which parts were not run for folds in time order."""
+    advice = (
+        "Hold-out, leave-one-out, bootstrap, perturbation and permutation were not run, because "
+    )
+    advice += "they would predict early samples from later ones."
+    if n_units == 1:
+        advice += " Errors of neighboring samples are so strongly correlated that there are fewer "
+        advice += "than three independent blocks of time, so the error has no interval."
+    evidence = "every fold tests samples that come after its training samples"
+    return note("ordered", "Folds in time order", evidence, advice)
 
 
 def _run_checks(
     evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
-) -> tuple[list[CheckResult], list[Caution]]:
+) -> tuple[list[CheckResult], list[CheckResult]]:
     """Return the results of all checks, and the warnings with notes on the run."""
     inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
     predictions, ignored = evaluation.predictions, evaluation.ignored
@@ -468,10 +452,10 @@ def _run_checks(
     else:
         # the table, the order of its rows, and perfect predictions with the features that give them
         kept = evaluation.design.inputs.kept_together
-        table = describe_table(inputs.X, target, kept, names, evaluation.left_out)
-        results = run_checks(table, ignore=ignored)
+        table = _data_checks.describe_table(inputs.X, target, kept, names, evaluation.left_out)
+        results = _data_checks.run_checks(table, ignore=ignored)
         if "perfect" not in ignored and _findings.is_perfect(predictions, metrics):
-            found += check_perfection(inputs.X, target, names)
+            found += _data_checks.check_perfection(inputs.X, target, names)
         if not ignored >= {"time-order", "runs", "autocorrelation"}:
             found += _check_order(evaluation)
         # the scores and the model
@@ -485,12 +469,12 @@ def _run_checks(
     for check in evaluation.own_checks:
         code = _warnings.name_check(check)
         if code not in ignored and (text := check(inputs.X, target.given)):
-            cautions.append(Caution(code, text))
+            cautions.append(CheckResult.from_text(code, text))
     cautions += evaluation.notes
     if evaluation.ordered:
-        cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (units.n_units == 1)))
+        cautions.append(note_order(units.n_units))
     if units.kind is UnitKind.FOLD:
-        cautions.append(Caution("given-folds", _sentences.write_given_folds(units.n_units)))
+        cautions.append(_sentences.note_given_folds(units.n_units))
     cautions += finished.cautions
     test = finished.results["permutation"]
     cautions += _warnings.warn_of_pure_groups(predictions, test)
@@ -504,11 +488,9 @@ def _run_checks(
     if not any(one.method == ".632+" for one in finished.estimates):
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
-    named = drop_repeated([*results, *found])  # no finding is said twice
-    results += _warnings.list_checks(
-        [*found, *(one.to_result() for one in cautions)], others, evaluation.own_checks
-    )
-    return results, write_cautions(named) + cautions
+    named = _data_checks.drop_repeated([*results, *found])  # no finding is said twice
+    results += _warnings.list_checks([*found, *cautions], others, evaluation.own_checks)
+    return results, _data_checks.write_cautions(named) + cautions
 
 
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:
@@ -525,8 +507,8 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
         hard = _findings.find_hard_samples(predictions, evaluation.row_names, rare)
-    subgroups = measure_subgroups(evaluation, None if rare is None else rare.metric)
-    earlier = find_earlier(evaluation)
+    subgroups = _parts.measure_subgroups(evaluation, None if rare is None else rare.metric)
+    earlier = _parts.find_earlier(evaluation)
     return {
         "loss": "zero_one" if answer.loss == "hamming" else loss.name,
         "metrics": metrics,
@@ -553,7 +535,7 @@ def measure_outputs(evaluation: Evaluation) -> Results:
         extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
         name = name_of(one.name, output, metrics)
         metrics[name] = replace(one, name=name, extra=extra)
-    return Results(metrics | {one.name: one for one in measure_scores(evaluation)})
+    return Results(metrics | {one.name: one for one in _parts.measure_scores(evaluation)})
 
 
 def note_search(model: Any, X: Any, y: Any) -> Any:
@@ -580,12 +562,12 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
 def _check_order(evaluation: Evaluation) -> list[CheckResult]:
     """Return the findings about the order of the rows."""
     X, folds = evaluation.inputs.X, evaluation.folds
-    columns = name_columns(X, evaluation.feature_names)
+    columns = _data_checks.name_columns(X, evaluation.feature_names)
     where = columns, evaluation.left_out, evaluation.row_names
     if evaluation.ordered:
-        return check_split_order(*where, folds)
+        return _data_checks.check_split_order(*where, folds)
     groups = evaluation.inputs.groups
-    return check_order(*where, evaluation.predictions, groups, folds)
+    return _data_checks.check_order(*where, evaluation.predictions, groups, folds)
 
 
 # --- arguments
@@ -624,7 +606,7 @@ def check_include(include: Any) -> frozenset[str] | str:
     return frozenset(names)
 
 
-def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
+def skip_nested_resampling(estimator: Any) -> tuple[Any, list[CheckResult]]:
     """Return an estimator whose fits do not resample, with a note if they would have.
 
     With ``n_resamples=0``, a `PerturbationResamplingSVC`, alone or inside other estimators, has
@@ -639,12 +621,13 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
     ]
     if not busy:
         return estimator, []
-    note = Caution(
+    skipped = note(
         "nested",
-        "Inner resampling skipped: PerturbationResamplingSVC was fitted with n_resamples=0, "
-        "because its own resampling does not affect predictions, and every fit would repeat it.",
+        "Inner resampling skipped",
+        "PerturbationResamplingSVC was fitted with n_resamples=0",
+        "Its own resampling does not affect predictions, and every fit would repeat it.",
     )
-    return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [note]
+    return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [skipped]
 
 
 # --- the report
@@ -694,7 +677,8 @@ def show_estimates(report: EvaluationReport) -> Section:
     sentences = []
     if baseline is not None and baseline.better and not list_grave(report.warnings):
         metric = report.answer.name if loss == "zero_one" else ""
-        sentences.append(_sentences.write_baseline(baseline, loss, metric))
+        text = _sentences.write_baseline(baseline, loss, metric)
+        sentences.append(f"{text[0].upper()}{text[1:]}.")
     if report.omitted:
         sentences.append(_sentences.write_omitted(report.omitted))
     values = [estimate.value for estimate in named.values()]
@@ -918,10 +902,7 @@ class EvaluationReport(_sections.PredictionsPage):
         features = "" if self.n_features is None else f", {count(self.n_features, 'feature')}"
         return [f"{_sections.describe_classes(self)}{features}"]
 
-    @property
-    def basis(self) -> list[str]:
-        """The target of the main interval, and the conditions under which it may fail."""
-        return _sentences.describe_interval(self)
+    basis = property(_sentences.describe_interval)
 
     @property
     def splits(self) -> dict[str, np.ndarray]:

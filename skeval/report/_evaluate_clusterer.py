@@ -7,7 +7,7 @@ clustering and the reports come last.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from textwrap import shorten
@@ -47,7 +47,7 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
-from skeval.report._page import Figure, Section, Table, list_grave
+from skeval.report._page import CheckResult, Figure, Section, Table, list_few, list_grave, note
 from skeval.report._report import Report, recorded, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
@@ -242,7 +242,7 @@ def evaluate_clusterer(
     )
     # the report
     choice = choices[SEQUENTIAL]
-    warned = write_warnings(comparison, choice, X.shape[0])
+    warned = warn_of_choice(comparison, choice, X.shape[0])
     return ClusteringReport(
         answer=choice,
         estimates=choices,
@@ -282,41 +282,39 @@ MAX_SIZES = 12
 # --- warnings and verdict
 
 
-def write_warnings(
+def warn_of_choice(
     comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
-) -> list[str]:
-    """Return the warnings about the choice of the number of clusters."""
+) -> Iterator[CheckResult]:
+    """Yield the warnings about the choice of the number of clusters."""
     # clusters that are missing, or too small in halves
     tried, chosen = choice.candidates, np.flatnonzero(choice.candidates == choice.n_clusters)
-    sentences = [
-        f"Fewer clusters: the algorithm returned {n} clusters instead of {k}; ignore k = {k}."
-        for k, n in zip(tried, comparison.n_clusters, strict=True)
-        if k != n
-    ]
+    for k, n in zip(tried, comparison.n_clusters, strict=True):
+        if k != n:
+            evidence = f"the algorithm returned {n} clusters instead of {k}"
+            yield note("clusters", "Fewer clusters", evidence, f"Ignore k = {k}.")
     above = tried[tried * SMALLEST > n_samples // 2]
     if above.size:
-        sentences.append(
-            f"Too few samples for large k: halves of {n_samples // 2} samples cannot contain "
-            f"{above[0]} or more clusters with at least {SMALLEST} samples each, so their "
-            "stability is unknown. Do not choose such a k from these data."
+        yield note(
+            "clusters",
+            "Too few samples for large k",
+            f"halves of {n_samples // 2} samples cannot contain {above[0]} or more clusters with "
+            f"at least {SMALLEST} samples each, so their stability is unknown",
+            "Do not choose such a k from these data.",
         )
     # the choice at the end of the range, or dominated by another
     if not len(chosen):
-        return sentences
+        return
     row = chosen[0]
     if len(tried) > 1 and row == len(tried) - 1:
-        sentences.append(
-            f"Largest k chosen: {tried[row]} is the largest number of clusters tried. Try larger "
-            "ones, which may be as good."
-        )
+        evidence = f"{tried[row]} is the largest number of clusters tried"
+        advice = "Try larger ones, which may be as good."
+        yield note("clusters", "Largest k chosen", evidence, advice)
     better = tried[comparison.dominates[:, row]]
     if len(better):
         names = " and ".join(map(str, better))
-        sentences.append(
-            f"Internal indices disagree: they are better for k = {names} than for the choice, k = "
-            f"{tried[row]}. Compare both clusterings before you use one."
-        )
-    return sentences
+        evidence = f"they are better for k = {names} than for the choice, k = {tried[row]}"
+        advice = "Compare both clusterings before you use one."
+        yield note("clusters", "Internal indices disagree", evidence, advice)
 
 
 def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
@@ -378,8 +376,7 @@ def show_clusters(report: ClusteringReport) -> Section:
     rows = []
     for k, labels in report.partitions.items():
         sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
-        more = f" and {len(sizes) - MAX_SIZES} more" if len(sizes) > MAX_SIZES else ""
-        rows.append((str(k), ", ".join(map(str, sizes[:MAX_SIZES])) + more))
+        rows.append((str(k), list_few([*map(str, sizes)], MAX_SIZES)))
     table = Table(
         "Samples in each cluster, the largest first.",
         ["k", "sizes"],
@@ -518,7 +515,9 @@ def evaluate_as_is(
 ) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
     directions, of_pairs = resolve_directions(indices), takes_pairs(clusterer)
-    warnings: list[str] = [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
+    warnings: list[CheckResult] = (
+        [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
+    )
     X = check_pairwise(X) if of_pairs else check_points(clusterer, X)
     # the clustering, its noise and its indices
     begin_step("clustering", run["verbose"])
@@ -555,7 +554,8 @@ def evaluate_as_is(
             n_references=N_REFERENCES,
             **run,
         )
-        warnings += filter(None, [structure.caution])
+        if structure.caution:
+            warnings.append(CheckResult.from_text("clusters", structure.caution))
     return OneClusteringReport(
         answer=stability,
         estimates={} if halves is None else {"halves": halves},
@@ -797,8 +797,7 @@ class OneClusteringReport(ClustererReport):
     external: Any
     labels: np.ndarray = field(repr=False)
 
-    def _write_verdict(self) -> list[str]:
-        return _write_verdict_as_is(self)
+    _write_verdict = _write_verdict_as_is
 
     def _list_rows(self) -> list[dict[str, Any]]:
         if self.stability is None:

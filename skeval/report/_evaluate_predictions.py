@@ -25,7 +25,7 @@ from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
 from skeval.utils._checks import PredictionKind, RandomStateLike, read_arrays
-from skeval.utils._text import name_label, write_ends, write_number
+from skeval.utils._text import quote_label, write_ends, write_number
 
 
 @read_arrays
@@ -335,7 +335,7 @@ def show_threshold(report: PredictionsReport) -> Section | None:
         return None
     shares = dict(measures)
     cut = shares.pop("threshold")
-    start = f"At the threshold {cut.value:.3g} for class {name_label(report.positive)}"
+    start = f"At the threshold {cut.value:.3g} for class {quote_label(report.positive)}"
     rows = [(WORDS.get(str(name), str(name)), measure) for name, measure in shares.items()]
     table = _sections.tabulate(report, f"{start}.", "", rows)
     if cut.method == "bootstrap":
@@ -397,11 +397,11 @@ class PredictionsReport(_sections.PredictionsPage):
         """The predictions, and the classes."""
         what = self.kind
         if self.positive is not None:
-            what += f" of class {self.positive}"
+            what += f" of class {quote_label(self.positive)}"
         joined = ":" if self.out_of_fold.target.outputs else " with"
         facts = [f"{_sections.describe_classes(self)}{joined} {what}"]
         if self.threshold is not None:
-            called = f" as {self.positive}" if self.positive is not None else ""
+            called = f" as {quote_label(self.positive)}" if self.positive is not None else ""
             facts.append(f"predicted{called} at a threshold of {self.threshold:g}")
         return facts
 
@@ -419,13 +419,13 @@ class PredictionsReport(_sections.PredictionsPage):
         classes = predictions.target.classes
         if self.positive is None or classes is None or classes.dtype.kind not in "USO":
             return basis
-        text = f"Positive class: {name_label(self.positive)}"
+        text = f"Positive class: {quote_label(self.positive)}"
         words = tuple(str(label).strip().lower() for label in classes)
         by_order = self.settings.get("pos_label", "None") == "None"
         if by_order and words not in _arguments.POSITIVE_WORDS:
             text += (
                 f", the second in sorted order; if the {self.kind} refer to "
-                f"{name_label(classes[0])}, pass pos_label={classes.tolist()[0]!r} (--pos-label)"
+                f"{quote_label(classes[0])}, pass pos_label={classes.tolist()[0]!r} (--pos-label)"
             )
         return [*basis, f"{text}."]
 

@@ -32,7 +32,14 @@ from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._score_interval import read_sample, summarize_losses
 from skeval.report._report import Report
-from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, write_figures
+from skeval.utils._text import (
+    DataFrame,
+    ShownAsText,
+    make_frame,
+    name_label,
+    quote_label,
+    write_figures,
+)
 
 ALPHA = 0.05
 """Level of the tests against chance."""
@@ -70,24 +77,12 @@ class ConfusionRates(ShownAsText):
     low: np.ndarray
     high: np.ndarray
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the numbers as nested lists."""
-        numbers = {"counts": self.counts, "rates": self.rates, "low": self.low, "high": self.high}
-        return {"labels": list(self.labels)} | {k: v.tolist() for k, v in numbers.items()}
-
     def to_frame(self) -> DataFrame:
-        """Return a data frame with one row for each pair of classes. Requires pandas."""
-        k = len(self.labels)
-        return make_frame(
-            {
-                "truth": np.repeat(self.labels, k),
-                "prediction": np.tile(self.labels, k),
-                "count": self.counts.ravel(),
-                "rate": self.rates.ravel(),
-                "low": self.low.ravel(),
-                "high": self.high.ravel(),
-            }
-        )
+        """Return a row for each pair of classes, which requires pandas."""
+        k, matrices = len(self.labels), (self.counts, self.rates, self.low, self.high)
+        pairs = {"truth": np.repeat(self.labels, k), "prediction": np.tile(self.labels, k)}
+        names = "count", "rate", "low", "high"
+        return make_frame(pairs | dict(zip(names, map(np.ravel, matrices), strict=True)))
 
     def write_cell(self, row: int, column: int) -> str:
         """Return a count, its row fraction and the interval of the fraction, on three lines."""
@@ -327,7 +322,8 @@ class Baseline:
     verb: str = "always predicting"
 
     def __str__(self) -> str:
-        return f"{self.verb} {self.prediction}"
+        is_class = not self.prediction.startswith("the ")  # not "the mean"
+        return f"{self.verb} {quote_label(self.prediction) if is_class else self.prediction}"
 
     @property
     def relation(self) -> str:

@@ -17,6 +17,8 @@ from textwrap import wrap
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from skeval._inference.estimate import ConfidenceInterval
 from skeval.utils import _text
 from skeval.utils._checks import ignored_warnings
@@ -37,59 +39,12 @@ def join_words(words: Sequence[str], last: str) -> str:
     return f"{', '.join(others)} {last} {end}" if others else end
 
 
-class Caution(str):
-    """Warning of a report, with the code of the check that raised it.
-
-    It is a string with a title, a colon, evidence and advice. The page "Warnings" of the user
-    guide has a section for each code.
-
-    Attributes
-    ----------
-    code : str
-        Code of the check, such as "copies".
-    headline : str
-        Reason why the error must not be reported, as a short clause for the first sentence of a
-        report. Otherwise empty.
-    lead : str
-        Sentence that opens the verdict instead of a comparison with the baseline, without its
-        period. Otherwise empty.
-    """
-
-    code: str
-    headline: str
-    lead: str
-
-    def __new__(cls, code: str, text: str, headline: str = "", lead: str = "") -> Caution:
-        """Return the sentence."""
-        self = super().__new__(cls, text)
-        self.code, self.headline, self.lead = code, headline, lead
-        return self
-
-    @property
-    def severity(self) -> str:
-        """ "serious" if the error must not be reported, otherwise "note"."""
-        return "serious" if self.headline else "note"
-
-    def __getnewargs__(self) -> tuple[Any, ...]:
-        """Support copies and pickles."""
-        return self.code, str(self), self.headline, self.lead
-
-    def to_result(self) -> CheckResult:
-        """Return the outcome of the check, with its title, first sentence and advice."""
-        title, _, text = self.partition(": ") if ": " in self else (self.code, "", str(self))
-        evidence, _, advice = text.partition(". ")
-        return CheckResult(self.code, title, self.severity, evidence.removesuffix("."), advice)
-
-
-def list_grave(warnings: Iterable[Caution]) -> list[str]:
-    """Return the headlines of the serious warnings, without duplicates."""
-    headlines = (getattr(one, "headline", "") for one in warnings)  # others are plain strings
-    return list(dict.fromkeys(filter(None, headlines)))
-
-
 @dataclass(frozen=True)
 class CheckResult:
     """Outcome of a check of the data, of the model or of its estimates.
+
+    As text, a finding is its title, evidence and advice. The page "Warnings" of the user
+    guide describes each code.
 
     Attributes
     ----------
@@ -102,7 +57,8 @@ class CheckResult:
     advice : str
         Full sentences.
     lead : str
-        First sentence of a verdict that a note changes, without its period. Otherwise empty.
+        Beginning of the verdict, without its period. A serious finding has a short reason there if
+        its evidence is long. Otherwise empty.
     """
 
     code: str
@@ -112,11 +68,32 @@ class CheckResult:
     advice: str = ""
     lead: str = ""
 
-    def to_caution(self) -> Caution:
-        """Return a finding as a warning. The evidence of a serious one is its headline."""
-        evidence = self.evidence[0].upper() + self.evidence[1:]
-        headline = self.evidence if self.outcome == "serious" else ""
-        return Caution(self.code, f"{self.title}: {evidence}. {self.advice}", headline, self.lead)
+    @staticmethod
+    def from_text(code: str, text: str) -> CheckResult:
+        """Return a note from a text such as "Title: evidence. Advice." or a single sentence."""
+        title, _, rest = text.partition(": ") if ": " in text else (code, "", text)
+        evidence, _, advice = rest.partition(". ")
+        return note(code, title, evidence.removesuffix("."), advice)
+
+    @property
+    def headline(self) -> str:
+        """The reason why the error must not be reported, "" if the finding is not serious."""
+        return self.lead or self.evidence if self.outcome == "serious" else ""
+
+    def __str__(self) -> str:
+        if self.outcome not in ("note", "serious"):
+            return f"{self.title}: {self.outcome}"
+        return f"{self.title}: {self.evidence}. {self.advice}".rstrip()
+
+
+def note(code: str, title: str, evidence: str, advice: str = "") -> CheckResult:
+    """Return a finding that is not serious."""
+    return CheckResult(code, title, "note", evidence, advice)
+
+
+def list_grave(warnings: Iterable[CheckResult]) -> list[str]:
+    """Return the headlines of the serious warnings, without duplicates."""
+    return list(dict.fromkeys(one.headline for one in warnings if one.headline))
 
 
 Cell = str | float | ConfidenceInterval
@@ -173,7 +150,7 @@ class Table:
     @property
     def cells(self) -> list[list[str]]:
         """The rows as shown on a page."""
-        return [[_write_cell(cell, _text.write_range) for cell in row] for row in self.rows]
+        return [_write_row(row, "{} to {}") for row in self.rows]
 
     def write_markdown(self) -> list[str]:
         """Return the caption and the rows that a page does not fold, as lines of Markdown."""
@@ -187,7 +164,7 @@ class Table:
         The `full` table contains the rows that a page does not fold, and the caption if the other
         text omits it.
         """
-        rows = [[_write_cell(cell, _text.write_ends) for cell in row] for row in self.rows]
+        rows = [_write_row(row, "[{}, {}]") for row in self.rows]
         if full:
             rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
             head = [name.replace("\n", " ") for name in self.head]
@@ -200,15 +177,52 @@ class Table:
         return _text.align_rows([*map(list, lines), *rows[: self.n_in_text]], self.left, width)
 
 
-def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
-    """Return a cell as text. `write` formats the limits of an interval."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, ConfidenceInterval):
-        return write(cell.low, cell.high)
-    if 10 <= abs(cell) < 1e4 and cell % 1:  # four digits in every row
-        return f"{cell:#.4g}".rstrip(".")
-    return _text.write_number(cell)
+def _write_row(row: Sequence[Cell], form: str) -> list[str]:
+    """Return the cells of a row as text. `form` has places for the limits of an interval.
+
+    The number before an interval has as many decimals as its limits.
+    """
+    cells = [_write_number(cell) if isinstance(cell, float) else str(cell) for cell in row]
+    numbers = {place: cell for place, cell in enumerate(row) if isinstance(cell, float)}
+    for place, cell in enumerate(row):
+        if not isinstance(cell, ConfidenceInterval):
+            continue
+        if not np.isfinite([cell.low, cell.high]).any():
+            cells[place] = _text.write_ends(cell.low, cell.high)  # undefined, or unbounded
+            continue
+        number = max(other for other in numbers if other < place)
+        cells[number], *ends = write_aligned(numbers[number], cell.low, cell.high)
+        cells[place] = form.format(*ends)
+    return cells
+
+
+def _write_number(value: float) -> str:
+    """Return a number as text, with four digits in every row."""
+    if 10 <= abs(value) < 1e4 and value % 1:
+        return f"{value:#.4g}".rstrip(".")
+    return _text.write_number(value)
+
+
+MAX_ADDED = 2
+"""Maximum number of decimals that the two significant digits of a small limit add."""
+
+
+def write_aligned(value: float, low: float, high: float) -> list[str]:
+    """Return a value and the limits of its interval as text, with the same number of decimals.
+
+    The largest number has four decimals, or four significant digits from 10 and below 0.001. If the
+    interval excludes 0, a small limit has two significant digits, if two more decimals suffice.
+    """
+    numbers = value, low, high
+    largest = max(abs(number) for number in numbers if np.isfinite(number))
+    if not 1e-6 <= largest < 1e4:
+        return [_text.write_number(number, largest) for number in numbers]
+    decimals = 4 if 0.001 <= largest < 10 else 3 - int(np.floor(np.log10(largest)))
+    if low * high > 0 and largest < 10:  # limits of one sign
+        needed = 1 - int(np.floor(np.log10(min(abs(low), abs(high)))))
+        decimals = needed if 0 < needed - decimals <= MAX_ADDED else decimals
+    tiny = 0.5 * 10.0**-decimals  # has one digit instead of zeros
+    return [f"{x:.1g}" if 0 < abs(x) < tiny else f"{x + 0.0:.{decimals}f}" for x in numbers]
 
 
 @dataclass(frozen=True)
@@ -222,7 +236,7 @@ class Section:
     heading: str
     sentences: Sequence[str] = ()
     explains: Sequence[str] = ()
-    items: Sequence[str] = ()
+    items: Sequence[str | CheckResult] = ()
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
     code: str | None = None
@@ -244,7 +258,7 @@ class Section:
         if self.is_empty:
             return
         yield from ("", f"## {escape_markdown(self.heading)}", "")
-        yield from (f"- {escape_markdown(text)}" for text in self.items)
+        yield from (f"- {escape_markdown(str(item))}" for item in self.items)
         for text in (*self.sentences, *self.explains):
             yield from (escape_markdown(text), "")
         for table in self.tables:
@@ -256,9 +270,9 @@ class Section:
         The `full` text contains all tables, and not only a selection of their rows.
         """
         # warnings
-        for text in self.items:
-            marked = f"! {text} [{text.code}]" if isinstance(text, Caution) else f"! {text}"
-            yield from fill_lines(marked, width)
+        for item in self.items:
+            code = f" [{item.code}]" if isinstance(item, CheckResult) else ""
+            yield from fill_lines(f"! {item}{code}", width)
         # tables, then the sentences on them
         for table in self.tables:
             if (full and table.rows) or table.n_in_text != 0:

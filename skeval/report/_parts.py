@@ -44,10 +44,10 @@ from skeval.model_selection._score_interval import measure_scorers, settle
 from skeval.model_selection._subgroups import compare_subgroups
 from skeval.report._arguments import measure_named
 from skeval.report._findings import ALPHA
-from skeval.report._page import Caution
-from skeval.report._sentences import PERTURBED, write_few_folds, write_single_group
+from skeval.report._page import CheckResult, note
+from skeval.report._sentences import PERTURBED, note_few_folds, note_single_group
 from skeval.utils._checks import ignored_warnings, root_seed
-from skeval.utils._text import count, name_label, write_ends, write_number
+from skeval.utils._text import count, quote_label, write_ends, write_number
 
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
@@ -133,7 +133,7 @@ class Task:
     row_names: Sequence[Any] | None
     by: Any
     left_out: dict[str, np.ndarray]
-    notes: tuple[Caution, ...]
+    notes: tuple[CheckResult, ...]
     ignored: frozenset[str]
     """Codes of checks without warnings."""
     own_checks: tuple[OwnCheck, ...]
@@ -170,6 +170,10 @@ class Evaluation(PlannedTask):
     predictions: Predictions
     outputs: Sequence[FitOutput | None]
     """Output of each fit, in the order of the design, or None if the fit failed."""
+    metric: str | None = None
+    """Metric that replaces the error for a rare class."""
+    better: bool = False
+    """Whether the interval of the metric, or of the error, excludes chance."""
 
     @property
     def strict(self) -> Runner:
@@ -177,18 +181,8 @@ class Evaluation(PlannedTask):
         return self.runner.with_options(error_score="raise")
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class JudgedEvaluation(Evaluation):
-    """An evaluation with the judgment of its interval."""
-
-    metric: str | None
-    """Metric that replaces the error for a rare class."""
-    better: bool
-    """Whether the interval of the metric, or of the error, excludes chance."""
-
-
-def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[Caution]) -> PlannedTask:
-    """Return a task with its folds, for all repeats and for the first repeat."""
+def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[CheckResult]) -> PlannedTask:
+    """Return a task with its folds, with all repeats, and those of the first one."""
     drawn = cv is None or isinstance(cv, Integral)
     design = _interval_methods.plan_repeats(
         task.inputs, root_seed(task.seed), cv=cv if drawn else splitter
@@ -217,7 +211,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
     None means ten folds, or the maximum number for these data, with a note.
     """
     first = next(iter(tasks.values()))
-    target, groups, notes = first.target, first.inputs.groups, list[Caution]()
+    target, groups, notes = first.target, first.inputs.groups, list[CheckResult]()
     if cv is None and clock.budget is not None:
         inputs = [task.inputs for task in tasks.values()]
         cv, notes = choose_folds_in_time(inputs, clock.left, first.seed)
@@ -232,21 +226,22 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
             sizes = np.bincount(target.codes)
             if 2 <= sizes.min() <= n_folds:
                 n_folds = int(sizes.min())
-                reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
+                label = quote_label(target.classes[sizes.argmin()])
+                reason = f"class {label} has {n_folds} members"
         if n_folds != most:
-            notes = [Caution("few-folds", write_few_folds(reason, n_main_folds))]
+            notes = [note_few_folds(reason, n_main_folds)]
     elif isinstance(cv, Integral) and target.classes is not None:
         sizes = np.bincount(target.codes)
         if sizes.min() < cv:
             label, size = target.classes[sizes.argmin()], sizes.min()
-            reason = f"class {label} has {size} members"
-            notes.append(Caution("few-folds", write_few_folds(reason, int(cv), int(cv))))
+            reason = f"class {quote_label(label)} has {size} members"
+            notes.append(note_few_folds(reason, int(cv), int(cv)))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
         units = first.inputs.units.unit
         pairs = np.unique(target.codes * len(target) + units)
         for code in np.flatnonzero(np.bincount(pairs // len(target)) == 1):
-            notes.append(Caution("few-folds", write_single_group(name_label(target.classes[code]))))
+            notes.append(note_single_group(quote_label(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
     splitter = plans.seed_splitter(splitter, root_seed(first.seed))
     return {name: plan_task(task, cv, splitter, notes) for name, task in tasks.items()}
@@ -274,7 +269,7 @@ def predict_seconds(target: Target, n_predictions: int) -> float:
 
 def choose_folds_in_time(
     every_inputs: Sequence[Inputs], seconds: float, seed: int
-) -> tuple[Any, list[Caution]]:
+) -> tuple[Any, list[CheckResult]]:
     """Return folds that take half of the time, and a note, or None for the default folds.
 
     The result is up to five folds, or a single hold-out of a fifth of the samples or groups. All
@@ -303,11 +298,10 @@ def choose_folds_in_time(
         splitter = splitter if inputs.groups is None else GroupShuffleSplit
         cv = splitter(1, test_size=TEST_SHARE, random_state=seed)
     of_all = "of each estimator " if len(every_inputs) > 1 else ""
-    text = (
-        f"Few folds: one fit {of_all}takes about {fit:.2g} seconds, so the budget allows {chosen} "
-        f"instead of {plans.FOLDS_OF_LARGE} folds. Increase the budget for a more precise estimate."
-    )
-    return cv, [Caution("few-folds", text)]
+    evidence = f"one fit {of_all}takes about {fit:.2g} seconds, so the budget allows {chosen} "
+    evidence += f"instead of {plans.FOLDS_OF_LARGE} folds"
+    advice = "Increase the budget for a more precise estimate."
+    return cv, [note("few-folds", "Few folds", evidence, advice)]
 
 
 def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
@@ -481,7 +475,7 @@ def _perturb(evaluation: Evaluation) -> list[tuple[Estimate, ...]]:
     return [intervals]
 
 
-def _permute(evaluation: JudgedEvaluation) -> list[Test]:
+def _permute(evaluation: Evaluation) -> list[Test]:
     """Return the permutation test of the cross-validated loss, or of the metric of a rare class.
 
     With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
@@ -649,7 +643,7 @@ def _refuse_perturbation(evaluation: Evaluation) -> str:
 class Part(NamedTuple):
     """A part of an evaluation other than the main estimate."""
 
-    compute: Callable[[JudgedEvaluation], list[Any]]
+    compute: Callable[[Evaluation], list[Any]]
     """Returns estimates of the error, or the values of `results`."""
     n_fits: Callable[[Evaluation], int]
     obstacle: Callable[[Evaluation], str] = lambda _: ""
@@ -707,10 +701,10 @@ class Finished(NamedTuple):
     results: dict[str, Any]
     """Results of all other parts, None of those that were not run."""
     omitted: dict[str, str]
-    cautions: list[Caution]
+    cautions: list[CheckResult]
 
 
-def run_parts(evaluation: JudgedEvaluation, clock: Clock) -> Finished:
+def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
     """Compute the parts that are included and defined, as long as time is left."""
     finished = Finished([], {key: None for part in PARTS.values() for key in part.results}, {}, [])
     include, inputs = evaluation.include, evaluation.inputs
@@ -724,8 +718,7 @@ def run_parts(evaluation: JudgedEvaluation, clock: Clock) -> Finished:
             obstacle = "n_permutations=0"
         if obstacle:
             if named:
-                text = f"Requested {name} not run: {obstacle}."
-                finished.cautions.append(Caution("not-run", text))
+                finished.cautions.append(note("not-run", f"Requested {name} not run", obstacle))
             continue
         # why a part is not run now
         n_fits = part.n_fits(evaluation)
@@ -739,8 +732,8 @@ def run_parts(evaluation: JudgedEvaluation, clock: Clock) -> Finished:
         elif n_fits and not clock.stopped and not clock.allows(n_fits):
             reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
             if include != "auto" and not part.required:
-                text = f"Requested {name} not run: it takes {reason}. Increase the budget."
-                finished.cautions.append(Caution("not-run", text))
+                title, advice = f"Requested {name} not run", "Increase the budget."
+                finished.cautions.append(note("not-run", title, f"it takes {reason}", advice))
         if reason:
             finished.omitted[name] = reason
             continue
@@ -760,8 +753,8 @@ def run_parts(evaluation: JudgedEvaluation, clock: Clock) -> Finished:
             if part.required or not (undefined or inputs.error_score != "raise"):
                 raise
             reason = ", because one of its fits failed" * (not undefined)
-            text = f"Part not computed: {name}{reason}: {error}"
-            finished.cautions.append(Caution("failed", text))
+            evidence = f"{name}{reason}: {str(error).rstrip('.')}"
+            finished.cautions.append(note("failed", "Part not computed", evidence))
     return finished
 
 

@@ -30,7 +30,6 @@ from sklearn.pipeline import Pipeline
 
 from skeval._version import __version__
 from skeval.report._page import (
-    Caution,
     CheckResult,
     Figure,
     Section,
@@ -54,8 +53,9 @@ class Report(Mapping[str, Any]):
 
     Attributes
     ----------
-    warnings : tuple of str
-        Warnings to read before reporting a number. Each warning of an evaluation has a `code`.
+    warnings : tuple of CheckResult
+        Warnings to read before reporting a number, each with its `code`, `title`, `evidence`,
+        `advice` and `headline`, which is "" unless it is serious. ``str(warning)`` is its text.
     checks : tuple of CheckResult
         For an estimator, the result of every check, with its `code`, `title` and `outcome`
         ("passed", "note", "serious", "not applicable", "not run" or "ignored").
@@ -162,7 +162,7 @@ class Report(Mapping[str, Any]):
     answer: Any
     estimates: Mapping[str, Any] = field(repr=False)
     n_samples: int
-    warnings: tuple[Any, ...]
+    warnings: tuple[CheckResult, ...]
     checks: tuple[CheckResult, ...] = ()
     seed: int = field(repr=False)
     settings: dict[str, str] = field(default_factory=dict, repr=False)
@@ -234,13 +234,13 @@ class Report(Mapping[str, Any]):
     @property
     def sections(self) -> list[Section]:
         """The sections in the order of text and page, the warnings first."""
+        warnings = sorted(self.warnings, key=lambda one: not one.headline)
         warned = Section(
             "Before you report a number",
             explains=() if self.warnings else ["No problems were detected."],
-            items=sorted(self.warnings, key=lambda one: not getattr(one, "headline", "")),
+            items=warnings,
         )
-        made = (make(self) for make in self.SECTIONS)
-        return [warned, *(section for section in made if section is not None)]
+        return [warned, *filter(None, (make(self) for make in self.SECTIONS))]
 
     def _add_notes(self, notes: Sequence[str]) -> list[Section]:
         """Return the sections with notes after the warnings."""
@@ -509,15 +509,13 @@ class Report(Mapping[str, Any]):
 
 def _make_plain(value: Any) -> Any:
     """Return a result, or nested results, as plain Python objects."""
-    # warnings, results, and containers of them
-    if isinstance(value, Caution):
-        return {"code": value.code, "severity": value.severity, "text": str(value)}
+    # results, and containers of them
     if hasattr(value, "to_records"):
         return value.to_records()
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
+        return _make_plain(asdict(value))
     if isinstance(value, Mapping):
         return {str(name): _make_plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

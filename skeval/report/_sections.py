@@ -29,7 +29,7 @@ from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._score_interval import Measured, measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
-from skeval.report._findings import HardSamples, ScoredReport, find_positive_class
+from skeval.report._findings import ScoredReport, find_positive_class
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
@@ -37,6 +37,7 @@ from skeval.utils._text import (
     count,
     make_frame,
     name_label,
+    quote_label,
     write_estimate,
     write_number,
 )
@@ -82,7 +83,7 @@ def find_main_metrics(report: ScoredReport) -> dict[str, Estimate]:
 
 
 def frame_predictions(report: ScoredReport) -> DataFrame:
-    """Return one row for each scored prediction."""
+    """One row for each prediction as a data frame, which requires pandas."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
     columns: dict[str, Any] = {
         "sample": predictions.row,
@@ -207,12 +208,10 @@ def describe_classes(report: ScoredReport) -> str:
     facts, outputs = count(report.n_samples, "sample"), report.out_of_fold.target.outputs
     if outputs:
         facts += f" with {count(len(outputs), 'output')}"
-    if outputs and report.class_sizes:
-        sizes = [f"{name}: {size}" for name, size in report.class_sizes.items()]
-        facts += f" ({list_few(sizes)})"
-    elif report.class_sizes:
-        sizes = [f"{name_label(name)}: {size}" for name, size in report.class_sizes.items()]
-        facts += f" of {count(len(sizes), 'class')} ({list_few(sizes)})"
+    sizes = [f"{name_label(name)}: {size}" for name, size in (report.class_sizes or {}).items()]
+    if sizes:
+        kinds = "" if outputs else f" of {count(len(sizes), 'class')}"
+        facts += f"{kinds} ({list_few(sizes)})"
     if report.n_groups is not None:
         facts += f" in {_sentences.count_units(report.out_of_fold.cases)}"
     return facts
@@ -230,7 +229,7 @@ def show_metrics(report: ScoredReport) -> Section:
         labels |= {name: f"{_sentences.name_metric(one)} (macro)" for name, one in averaged.items()}
     if not numbers and "average_precision" in labels:
         labels["average_precision"] += (
-            f" (class {name_label(find_positive_class(report.out_of_fold.target))})"
+            f" (class {quote_label(find_positive_class(report.out_of_fold.target))})"
         )
     rows = [(labels[name], one) for name, one in metrics.items()]
     explained = "Computed from the given predictions."
@@ -283,7 +282,7 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
         caption += 'report.to_frame("metrics") has all.'
         rows = sorted(rows, key=lambda row: worst.get(row[0], 0.0))[:WORST]
     if target.n_classes == 2:
-        positive = name_label(find_positive_class(target))
+        positive = quote_label(find_positive_class(target))
         caption += f" The recall of {positive}, the positive class, is the sensitivity; the recall "
         caption += "of the other class is the specificity."
     head = [kind, *map(_sentences.name_metric, names)]
@@ -372,7 +371,7 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
         return
     # ROC and precision-recall curves with their bands
     positive = target.positive_code
-    name = name_label(options["pos_label"])
+    name = quote_label(options["pos_label"])
     about = f"Positive class: {name}."
     banded: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": 0}
     banded |= {"label": "scores" if fitted else "predictions"}
@@ -558,24 +557,14 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
     if _sentences.is_ranked(report):
         caption = "Samples misranked in most pairs with the other class."
         head[-1] = "ranked as"
-    table = tabulate_samples(hard, caption, head, last)
-    shown = [table] if hard.always or not fitted else []
-    return Section(heading, sentences=sentences, tables=shown)
-
-
-def tabulate_samples(
-    hard: HardSamples,
-    caption: str,
-    head: Iterable[str],
-    last: tuple[str, Callable[[float], str]] | None,
-) -> Table:
-    """Return a table of the worst predictions. `last` is the name and writer of a column."""
+    # the worst samples in a table
     rows: list[Any] = []
     for row in hard.to_records()[:MAX_ROWS]:
         cells = row["name"], row["truth"], row["prediction"]
         rows.append((*cells, last[1](row["wrong"])) if last else cells)
-    head = [*head, *([last[0]] if last else [])]
-    return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+    head += [last[0]] if last else []
+    table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+    return Section(heading, sentences, tables=[table] if hard.always or not fitted else [])
 
 
 # --- what all reports of scored predictions write
@@ -585,16 +574,9 @@ def tabulate_samples(
 class PredictionsPage(ScoredReport):
     """Verdict, main figure, predictions and methods of scored predictions."""
 
-    def _write_verdict(self) -> list[str]:
-        return _sentences.write_verdict(self)
-
-    def _draw_main(self) -> Figure:
-        return draw_main(self)
-
-    @property
-    def predictions(self) -> DataFrame:
-        """One row for each prediction as a data frame. Requires pandas."""
-        return frame_predictions(self)
+    _write_verdict = _sentences.write_verdict
+    _draw_main = draw_main
+    predictions = property(frame_predictions)
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references."""

@@ -30,8 +30,15 @@ from skeval.report._findings import (
     is_above_zero,
     judge,
 )
-from skeval.report._page import list_few, list_grave
-from skeval.utils._text import count, name_of, say_pvalue, write_estimate, write_figures
+from skeval.report._page import CheckResult, list_few, list_grave, note
+from skeval.utils._text import (
+    count,
+    name_of,
+    quote_label,
+    say_pvalue,
+    write_estimate,
+    write_figures,
+)
 
 MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
@@ -73,7 +80,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
     """
     # the main estimate, and the baseline in its unit
     amount, finding, baseline = write_main(report), judge(report), report.baseline
-    never = list_few(report.never_predicted, MAX_LISTED)
+    never = list_few([*map(quote_label, report.never_predicted)], MAX_LISTED)
     error, against, rare = f"{amount}.", finding.reference, report.rare_class
     if against == "chance":
         against = f"chance ({finding.at:.2g})"
@@ -88,7 +95,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
         sentences += [f"The model never predicts {never}."] if never else []
         return [*sentences, "With this problem, it is unknown whether the model beats chance."]
     # so does a feature that may give the target away
-    if lead := next((one.lead for one in report.warnings if getattr(one, "lead", "")), ""):
+    if lead := next((one.lead for one in report.warnings if one.lead), ""):
         return [f"{lead}.", error]
     # what else bears on the relation
     details = [TESTED[finding.permutation].format(finding.counted)] if finding.counted else []
@@ -109,8 +116,8 @@ def write_verdict(report: ScoredReport) -> list[str]:
     if rare is not None:
         start = f"{_write_rare(report, rare)}: {relation}"
         explained = (
-            f"The class {rare.label} is rare ({write_rate(rare.share)} of the samples), so the "
-            f"{name_metric(rare.metric)} decides, and not the error."
+            f"The class {quote_label(rare.label)} is rare ({write_rate(rare.share)} of the "
+            f"samples), so the {name_metric(rare.metric)} decides, and not the error."
         )
         details = [explained, error, *details]
     elif finding.metric:
@@ -182,7 +189,8 @@ def _write_with_interval(report: ScoredReport, name: str) -> str:
 
 def _write_rare(report: ScoredReport, rare: RareClass) -> str:
     """Return the metric of a rare class with its interval, and recall and precision."""
-    text = f"{_write_with_interval(report, rare.metric)} with the rare class {rare.label}"
+    label = quote_label(rare.label)
+    text = f"{_write_with_interval(report, rare.metric)} with the rare class {label}"
     names = {name: name_of(name, rare.label) for name in ("recall", "precision")}
     metrics = report.metrics
     rates = {name: metrics[key].value for name, key in names.items() if key in metrics}
@@ -278,15 +286,16 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 
 
 BASELINE_TITLES = {
-    "same": "Same as the baseline: ",
-    "open": "Not significantly better than the baseline: ",
-    "worse": "Worse than the baseline: ",
-    "untested": "Not compared with the baseline: ",
+    "same": "Same as the baseline",
+    "open": "Not significantly better than the baseline",
+    "worse": "Worse than the baseline",
+    "untested": "Not compared with the baseline",
 }
+DIFFERS = {"better": "is {} lower", "worse": "is {} higher", "open": "minus this error is {}"}
 
 
 def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
-    """Compare the error with the baseline. Unless it is better, begin with a warning title.
+    """Compare the error with the baseline, as a clause.
 
     `metric` is the name of the error if the loss does not determine it.
     """
@@ -298,25 +307,26 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     metric = metric or (name_error(loss) if loss == "squared" else mean_loss_name(loss))
     text = f"{baseline} has {'an' if metric[0] in 'aeiou' else 'a'} {metric} of {error}"
     if relation == "same":
-        text += " on the same samples, and so does the model."
-    elif relation == "untested":
-        text += "; the difference has no interval."
-    else:
-        differs = {"better": "is {} lower", "worse": "is {} higher", "open": "differs by {}"}
-        text += f"; the error of the model {differs[relation].format(value)} on the same samples "
-        text += f"({ends})."
-    if relation == "better":
-        return f"{text[0].upper()}{text[1:]}"
-    # advice
+        return f"{text} on the same samples, and so does the model"
+    if relation == "untested":
+        return f"{text}; the difference has no interval"
+    differs = DIFFERS[relation].format(value)
+    return f"{text}; the error of the model {differs} on the same samples ({ends})"
+
+
+def note_baseline(baseline: Baseline, loss: str, metric: str = "") -> CheckResult:
+    """Return the warning that the model is not better than the baseline, with advice."""
+    rates = loss == "zero_one"
     advice = {
-        "same": f" Try {'class weights, ' * rates}other features or another model.",
-        "open": " Do not rely on the model before more samples or better features show a "
+        "same": f"Try {'class weights, ' * rates}other features or another model.",
+        "open": "Do not rely on the model before more samples or better features show a "
         "difference.",
-        "worse": " Use the model only if errors on rare classes cost more than others."
+        "worse": "Use the model only if errors on rare classes cost more than others."
         if rates
-        else " Do not use the model.",
+        else "Do not use the model.",
     }
-    return f"{BASELINE_TITLES[relation]}{text}{advice.get(relation, '')}"
+    evidence, relation = write_baseline(baseline, loss, metric), baseline.relation
+    return note("baseline", BASELINE_TITLES[relation], evidence, advice.get(relation, ""))
 
 
 def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
@@ -342,30 +352,35 @@ def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
     return texts[0], f"95 % CI {texts[1]} to {texts[2]}"
 
 
-def write_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> str:
+def note_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> CheckResult:
     """Return the number of folds, and why some do not test a class or there are few."""
-    text = f"Few folds: {reason}, too few for {n_wanted} folds"
-    if n_folds < n_wanted:
-        return f"{text}; there are {n_folds} folds. Collect more for stable folds."
-    return f"{text} that all test it. Collect more samples of it."
+    evidence = f"{reason}, too few for {n_wanted} folds"
+    advice = f"There are {n_folds} folds. Collect more for stable folds."
+    if n_folds >= n_wanted:
+        evidence, advice = f"{evidence} that all test it", "Collect more samples of it."
+    return note("few-folds", "Few folds", evidence, advice)
 
 
-def write_single_group(label: str) -> str:
+def note_single_group(label: str) -> CheckResult:
     """State that no model was trained on the class that it is tested on."""
-    return (
-        f"Class in a single group: class {label} occurs in one group only, so each "
-        "model that is tested on it was trained without it, and its recall is 0. Leave the class "
-        "out, merge it with another one, or collect more groups."
+    return note(
+        "few-folds",
+        "Class in a single group",
+        f"class {label} occurs in one group only",
+        "Each model that is tested on it was trained without it, so its recall is 0. Leave the "
+        "class out, merge it with another one, or collect more groups.",
     )
 
 
-def write_given_folds(n_units: int) -> str:
-    """Describe the sampling units if the folds are used without changes."""
-    return (
-        "Given folds: the folds in cv= are used as they are. Samples that are always in the same "
-        f"test sets count as one sampling unit ({n_units} units). The permutation test was not "
-        "run. If samples belong together, pass groups=; if not, pass a number or a splitter with "
-        "shuffle=True, which gives a shorter interval."
+def note_given_folds(n_units: int) -> CheckResult:
+    """Describe the sampling units if the folds are used as they are."""
+    return note(
+        "given-folds",
+        "Given folds",
+        "the folds in cv= are used as they are",
+        f"Samples that are always in the same test sets count as one sampling unit ({n_units} "
+        "units). The permutation test was not run. If samples belong together, pass groups=. If "
+        "not, pass a number or a splitter with shuffle=True, which gives a shorter interval.",
     )
 
 
@@ -379,11 +394,14 @@ def write_omitted(omitted: Mapping[str, str]) -> str:
     return f"Not run: {parts}. To run them, pass include='all' or their names (--include)."
 
 
-def write_interruption(where: str) -> str:
+def note_interruption(where: str) -> CheckResult:
     """Return where the evaluation was interrupted, and what is missing."""
-    return (
-        f"Run interrupted: stopped {where}. Results use the fits completed so far, and later parts "
-        "are missing; run it again for the full report."
+    return note(
+        "interrupted",
+        "Run interrupted",
+        f"stopped {where}",
+        "Results use the fits completed so far, and later parts are missing. Run it again for the "
+        "full report.",
     )
 
 

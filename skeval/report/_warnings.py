@@ -25,10 +25,10 @@ from skeval._resampling.sampling_units import UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
 from skeval.report._data_checks import CHECKS
 from skeval.report._findings import count_mixed_groups, list_never_predicted
-from skeval.report._page import Caution, CheckResult, list_few
+from skeval.report._page import CheckResult, list_few, note
 from skeval.report._sentences import name_metric, write_amount
 from skeval.utils._checks import check_option, repetition_rng, root_seed
-from skeval.utils._text import name_label
+from skeval.utils._text import quote_label
 
 # --- results of all checks
 
@@ -92,34 +92,36 @@ def list_checks(
 # --- metrics, scores and groups of any predictions
 
 
-def note_few_groups(predictions: Predictions) -> Iterator[Caution]:
+def note_few_groups(predictions: Predictions) -> Iterator[CheckResult]:
     """Warn about intervals from few groups."""
     n_groups = predictions.cases.n_groups
     if predictions.cases.kind is not UnitKind.GROUP:
         return
     if n_groups is not None and n_groups < MIN_GROUPS:
-        yield Caution(
+        yield note(
             "few-groups",
-            f"Few groups: with {n_groups} groups, coverage may be below the nominal level. Collect "
-            "more groups, or report the interval with this reservation.",
+            "Few groups",
+            f"with {n_groups} groups, coverage may be below the nominal level",
+            "Collect more groups, or report the interval with this reservation.",
         )
 
 
-def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
+def warn_of_metrics(metrics: Results) -> Iterator[CheckResult]:
     """Warn about metrics that are undefined, or have no interval."""
     # metrics without a value
     names = {}
     for name, estimate in metrics.items():
         label = getattr(estimate.extra, "label", None)
         text = name_metric(getattr(estimate.extra, "metric", "") or name)
-        names[name] = text if label is None else f"{text} of class {name_label(label)}"
+        names[name] = text if label is None else f"{text} of class {quote_label(label)}"
     undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
     if undefined:
-        text = (
-            f"Undefined metrics: {', '.join(undefined)}. A class is never predicted or has no "
-            "samples, or no test set contains both classes."
+        yield note(
+            "undefined",
+            "Undefined metrics",
+            ", ".join(undefined),
+            "A class is never predicted or has no samples, or no test set contains both classes.",
         )
-        yield Caution("undefined", text)
     # metrics without an interval
     unknown = [
         names[name]
@@ -127,52 +129,45 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         if np.isfinite(estimate.value) and np.isnan(estimate.interval.low)
     ]
     if unknown:
-        text = (
-            f"Metrics without intervals: {', '.join(unknown)}; their values do not vary, or the "
-            "intervals would be too wide to be useful."
+        yield note(
+            "undefined",
+            "Metrics without intervals",
+            ", ".join(unknown),
+            "Their values do not vary, or the intervals would be too wide to be useful.",
         )
-        yield Caution("undefined", text)
 
 
 def warn_of_fitted_scores(
     predictions: Predictions, metrics: Results, estimator: Any
-) -> list[Caution]:
+) -> list[CheckResult]:
     """Warn about undefined metrics and constant scores."""
     notes = [] if predictions.cases.n_units == 1 else list(warn_of_metrics(metrics))
     # test sets without a requested score
     for name, scores in predictions.scores.items():
         n_undefined = int(np.isnan(scores).sum())
         if n_undefined:
-            text = (
-                f"Undefined score: {name} is undefined in {n_undefined} of {len(scores)} test "
-                "sets, so its mean is undefined. Use larger test sets, or another score."
-            )
-            notes.append(Caution("undefined", text))
+            evidence = f"the score {name} is undefined in {n_undefined} of {len(scores)} test sets"
+            advice = "Its mean is therefore undefined. Use larger test sets, or another score."
+            notes.append(note("undefined", "Undefined score", evidence, advice))
     # scores that are missing or not finite
     method = find_response_method(estimator, predictions.target)
     if method is not None and predictions.class_scores is None:
-        text = (
-            f"No usable scores: {method} did not return a finite score for every class in "
-            "some fit, so curves, AUC and losses of probabilities are missing. Check the scores "
-            "of the model for missing and infinite values."
-        )
-        notes.append(Caution("undefined", text))
+        evidence = f"in some fit, {method} did not return a finite score for every class"
+        advice = "Curves, AUC and losses of probabilities are missing. Check the scores of the "
+        advice += "model for missing and infinite values."
+        notes.append(note("undefined", "No usable scores", evidence, advice))
     # scores that do not vary
     flat, n_answered = int(predictions.ranks_nothing.sum()), len(predictions.ranks_nothing)
     if 2 * flat > n_answered:
         where = "every fit" if flat == n_answered else f"{flat} of {n_answered} fits"
-        text = (
-            f"Constant scores: apart from rounding, the scores are constant in {where}, so AUC and "
-            "average precision are not informative. This is common for models that predict a "
-            "single class; try class weights."
-        )
-        notes.append(Caution("constant-scores", text))
+        evidence = f"apart from rounding, the scores are constant in {where}"
+        advice = "AUC and average precision are not informative. This is common for models that "
+        advice += "predict a single class. Try class weights."
+        notes.append(note("constant-scores", "Constant scores", evidence, advice))
     if decides_by_pairs(estimator, predictions.target):
-        text = (
-            "No scores per class: decision_function_shape='ovo' returns decision values for "
-            "pairs of classes, so curves and AUC are missing. Use 'ovr' to get them."
-        )
-        notes.append(Caution("undefined", text))
+        evidence = "decision_function_shape='ovo' gives decision values for pairs of classes"
+        advice = "Curves and AUC are missing. Use 'ovr' to get them."
+        notes.append(note("undefined", "No scores per class", evidence, advice))
     return notes
 
 
@@ -187,17 +182,18 @@ def warn_of_predictions(
     metrics: Results,
     y_true: Any,
     at_threshold: Results | None,
-) -> Iterator[Caution]:
+) -> Iterator[CheckResult]:
     """Yield the warnings about predictions."""
     # rows that belong together
     n, index = len(parsed.target), getattr(y_true, "index", None)
     if index is not None and not callable(index) and not index.is_unique:
         n_same = int(index.duplicated(keep=False).sum())
-        yield Caution(
+        yield note(
             "copies",
-            f"Repeated index: {n_same} of {n} rows share an index value with another row. If such "
-            "rows belong together, for example to one patient, the intervals are too short: pass "
-            "groups=.",
+            "Repeated index",
+            f"{n_same} of {n} rows share an index value with another row",
+            "If such rows belong together, for example to one patient, the intervals are too "
+            "short. Pass groups=.",
         )
     yield from note_few_groups(predictions)
     yield from _warn_of_scores(parsed, predictions, metrics)
@@ -205,17 +201,19 @@ def warn_of_predictions(
     if parsed.kind == "probabilities" and parsed.response is not None:
         n_wrong = int(np.sum(parsed.response[np.arange(n), parsed.target.codes] == 0))
         if n_wrong:
-            yield Caution(
+            yield note(
                 "impossible",
-                f"Impossible outcomes: {n_wrong} of {n} samples have a predicted probability of 0 "
-                "for their true class. Their log loss is infinite and was replaced by that of the "
-                "smallest positive number; do not report the log loss.",
+                "Impossible outcomes",
+                f"{n_wrong} of {n} samples have a predicted probability of 0 for their true class",
+                "Their log loss is infinite and was replaced by that of the smallest positive "
+                "number. Do not report the log loss.",
             )
     if at_threshold is not None and at_threshold["threshold"].method == "bootstrap":
-        yield Caution(
+        yield note(
             "chosen-threshold",
-            "Threshold chosen on the test set: label metrics and the confusion matrix are "
-            "optimistic. The table of the threshold gives corrected values.",
+            "Threshold chosen on the test set",
+            "label metrics and the confusion matrix are optimistic",
+            "The table of the threshold gives corrected values.",
         )
     yield from warn_of_metrics(metrics)
     yield from _warn_of_classes(parsed, predictions)
@@ -223,7 +221,7 @@ def warn_of_predictions(
 
 def _warn_of_scores(
     parsed: ParsedPredictions, predictions: Predictions, metrics: Results
-) -> Iterator[Caution]:
+) -> Iterator[CheckResult]:
     """Warn about scores that are not probabilities, are constant, or are reversed."""
     # values outside [0, 1], or rows that do not add up to 1
     if parsed.kind == "scores":
@@ -240,68 +238,73 @@ def _warn_of_scores(
             ends = f"{sums.min():.4g} to {sums.max():.4g}"
             text = f"the predictions of a sample should add up to 1, but the sums are {ends}"
         if text:
-            yield Caution(
+            yield note(
                 "no-probabilities",
-                f"Not probabilities: {text}. They are used as scores; calibration, Brier score and "
-                f"log loss are not computed.{remedy}",
+                "Not probabilities",
+                text,
+                f"They are used as scores, without calibration, Brier score and log loss.{remedy}",
             )
     # scores that do not vary, or of the other class
     if predictions.class_scores is not None and predictions.ranks_nothing.all():
         text = "all samples have the same score, so AUC and average precision are not informative"
-        yield Caution("constant-scores", f"Constant scores: {text}.")
+        yield note("constant-scores", "Constant scores", text)
     elif parsed.kind == "numbers" and np.ptp(parsed.predicted) == 0:
-        text = "Constant predictions: all predictions are the same number."
-        yield Caution("constant-scores", text)
+        yield note("constant-scores", "Constant predictions", "all predictions are the same number")
     if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
-        yield Caution(
+        positive = quote_label(parsed.positive)
+        yield note(
             "reversed",
-            "Reversed scores: the AUC is below 0.5, so high scores indicate the other class, "
-            f"not {parsed.positive}. Pass pos_label= if they are meant for that class, or "
-            "reverse them.",
+            "Reversed scores",
+            f"the AUC is below 0.5, so high scores indicate the other class, not {positive}",
+            "Pass pos_label= if they are meant for that class, or reverse them.",
         )
 
 
-def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
+def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[CheckResult]:
     """Warn about classes never predicted, rare classes, and perfect predictions."""
     target = parsed.target
     if predictions.has_values and np.all(predictions.predicted == target.codes):
-        yield Caution(
+        yield note(
             "perfect",
-            "Perfect predictions: every prediction is correct. Check whether the system has seen "
-            "the true values, here or in its training data.",
+            "Perfect predictions",
+            "every prediction is correct",
+            "Check whether the system has seen the true values, here or in its training data.",
         )
     if target.classes is None:
         return
     # classes without predictions
     never = list_never_predicted(predictions)
     if never:
-        yield Caution(
+        yield note(
             "never-predicted",
-            f"Classes never predicted: {list_few(never, 5)}. Their precision is undefined and "
-            "counts as 0 in macro averages.",
+            "Classes never predicted",
+            list_few([*map(quote_label, never)]),
+            "Their precision is undefined and counts as 0 in macro averages.",
         )
     # classes without samples, or with few
     sizes = np.bincount(target.codes, minlength=len(target.classes))
-    if absent := list(map(str, target.classes[sizes == 0])):
-        yield Caution(
+    if absent := [*map(quote_label, target.classes[sizes == 0])]:
+        yield note(
             "undefined",
-            f"Classes without samples: {list_few(absent, 5)} are predicted but never true. Their "
-            "recall is undefined and left out of macro averages, and their F1 counts as 0.",
+            "Classes without samples",
+            f"{list_few(absent)} are predicted but never true",
+            "Their recall is undefined and left out of macro averages, and their F1 counts as 0.",
         )
     few = [
-        f"{label} ({size})"
+        f"{quote_label(label)} ({size})"
         for label, size in zip(target.classes, sizes, strict=True)
         if 0 < size < MIN_OF_CLASS
     ]
     if few:
-        yield Caution(
+        yield note(
             "few-samples",
-            f"Rare classes: {list_few(few, 5)} have fewer than {MIN_OF_CLASS} samples. "
-            "Metrics of these classes are imprecise: report them with their intervals.",
+            "Rare classes",
+            f"{list_few(few)} have fewer than {MIN_OF_CLASS} samples",
+            "Metrics of these classes are imprecise. Report them with their intervals.",
         )
 
 
-def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
+def warn_of_outputs(predictions: Predictions) -> Iterator[CheckResult]:
     """Warn about few groups, and about constant, rare and unused labels of several outputs."""
     yield from note_few_groups(predictions)
     target, names = predictions.target, np.array(predictions.target.outputs)
@@ -311,17 +314,20 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
     # labels without variation, without predictions, and with few samples
     varied = np.ptp(target.codes, axis=0) > 0
     if len(alike := names[~varied]):
-        yield Caution(
+        yield note(
             "undefined",
-            f"Constant labels: either all samples or none have {', '.join(alike[:5])}. They have "
-            "no metrics; averages of precision, recall and F1 count them as scikit-learn does, "
-            "and averages of AUC and average precision leave them out.",
+            "Constant labels",
+            f"either all samples or none have {list_few(alike.tolist())}",
+            "They have no metrics. Averages of precision, recall and F1 count them as scikit-learn "
+            "does, and averages of AUC and average precision leave them out.",
         )
     if len(never := names[~predictions.predicted.any(axis=0) & varied]):
-        yield Caution(
+        yield note(
             "never-predicted",
-            f"Labels never predicted: {', '.join(never[:5])}. Their precision is undefined "
-            "and counts as 0 in averages over labels: lower the threshold for these labels.",
+            "Labels never predicted",
+            list_few(never.tolist()),
+            "Their precision is undefined and counts as 0 in averages over labels. Lower the "
+            "threshold for these labels.",
         )
     sizes = target.codes.sum(axis=0)
     few = [
@@ -330,24 +336,26 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[Caution]:
         if min(size, len(target) - size) < MIN_OF_CLASS
     ]
     if few:
-        yield Caution(
+        yield note(
             "few-samples",
-            f"Rare labels: fewer than {MIN_OF_CLASS} samples have, or lack, "
-            f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
-            "imprecise: report them with their intervals.",
+            "Rare labels",
+            f"fewer than {MIN_OF_CLASS} samples have, or lack, {list_few(few)}",
+            "Metrics of these labels, and averages over labels, are imprecise. Report them with "
+            "their intervals.",
         )
 
 
-def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator[Caution]:
+def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator[CheckResult]:
     """Warn about groups that do not contribute to a permutation test within groups."""
     mixed, n_groups = count_mixed_groups(predictions), predictions.cases.n_units
     if test is not None and test.exchanged == "within groups" and mixed < n_groups:
-        yield Caution(
+        yield note(
             "single-label-groups",
-            f"Groups with a single label: {n_groups - mixed} of {n_groups} groups. The permutation "
-            f"test shuffles labels within groups, so only the other {mixed} contribute, and "
-            "differences between groups are not tested. To test these, leave out the groups with "
-            "several labels.",
+            "Groups with a single label",
+            f"{n_groups - mixed} of {n_groups} groups",
+            "The permutation test shuffles labels within groups, so only the other "
+            f"{mixed} contribute, and differences between groups are not tested. To test these, "
+            "leave out the groups with several labels.",
         )
 
 
@@ -363,7 +371,7 @@ NEAR_ZERO = 0.1
 
 def check_estimates(
     estimates: Iterable[Estimate], answer: Estimate, kind: UnitKind
-) -> Iterator[Caution]:
+) -> Iterator[CheckResult]:
     """Yield the warnings about the estimates of one estimator, and about the headline.
 
     `kind` is the name of sampling units with several samples.
@@ -374,11 +382,12 @@ def check_estimates(
     folds, training = named["cross_validation"], named["resubstitution"]
     # the training error is far below the error of samples that were not trained on
     if 2 * training.value < answer.value > training.value + 2 * _spread(answer):
-        yield Caution(
+        yield note(
             "overfitting",
-            f"Training error too low: the training error ({_write_error(training)}) is far below "
-            f"the cross-validated error ({_write_error(answer)}). Do not report the training "
-            "error.",
+            "Training error too low",
+            f"the training error ({_write_error(training)}) is far below the cross-validated error "
+            f"({_write_error(answer)})",
+            "Do not report the training error.",
         )
     yield from _check_632(named)
     # New folds explain much smaller differences, because they share most of the noise. Folds of the
@@ -389,13 +398,14 @@ def check_estimates(
     }
     for what, (other, difference) in differences.items():
         if answer.method == "repeated_cv" and difference > TWO_ANSWERS * _spread(answer):
-            yield Caution(
+            yield CheckResult(
                 "two-answers",
-                f"Two estimates disagree: the main estimate ({_write_error(answer)}) and {what} "
-                f"({_write_error(other)}) differ by more than three standard errors, although they "
-                "share their samples. The fits may be unstable, or stop before they converge: "
-                "scale the features, raise max_iter, and fit the model twice to see whether its "
-                "predictions change.",
+                "Two estimates disagree",
+                "serious",
+                f"the main estimate ({_write_error(answer)}) and {what} ({_write_error(other)}) "
+                "differ by more than three standard errors, although they share their samples",
+                "The fits may be unstable, or stop before they converge. Scale the features, raise "
+                "max_iter, and fit the model twice to see whether its predictions change.",
                 "two estimates of the same error disagree",
             )
             break
@@ -405,15 +415,16 @@ def check_estimates(
         units = f"{folds.n_samples} samples"
         if folds.n_groups is not None:
             units = f"{folds.n_groups} {kind.value}"
-        yield Caution(
+        yield note(
             "wide",
-            f"Wide interval: the {100 * folds.confidence_level:g} % CI of the cross-validated "
-            f"error spans {100 * width:.0f} percentage points. Collect more samples: {units} are "
-            "too few for a precise estimate.",
+            "Wide interval",
+            f"the {100 * folds.confidence_level:g} % CI of the cross-validated error spans "
+            f"{100 * width:.0f} percentage points",
+            f"Collect more samples, because {units} are too few for a precise estimate.",
         )
 
 
-def _check_632(named: Mapping[str, Estimate]) -> Iterator[Caution]:
+def _check_632(named: Mapping[str, Estimate]) -> Iterator[CheckResult]:
     """Warn if .632+ is too low because of a training error near 0.
 
     Both the cross-validated and the out-of-bag error are then above it. If the cross-validated
@@ -427,12 +438,12 @@ def _check_632(named: Mapping[str, Estimate]) -> Iterator[Caution]:
     is_noise = folds.interval.high >= bootstrap.extra.no_information
     lowest = min(folds.value, named["oob"].value)
     if not is_noise and lowest - bootstrap.value > _spread(folds):
-        yield Caution(
+        yield note(
             "632",
-            f".632+ too low: it is {_write_error(bootstrap)}, but cross-validation gives "
-            f"{_write_error(folds)}, because .632+ includes a training error near 0 "
-            f"({_write_error(training)}), which this model reaches on any data. Report neither "
-            ".632 nor .632+.",
+            ".632+ too low",
+            f"it is {_write_error(bootstrap)}, but cross-validation gives {_write_error(folds)}",
+            f".632+ includes a training error near 0 ({_write_error(training)}), which this model "
+            "reaches on any data. Report neither .632 nor .632+.",
         )
 
 
@@ -460,12 +471,14 @@ N_SHUFFLES = 12
 """Number of shuffles after which the predictions must all be the same. A rule with one threshold or
 one binary feature predicts the same after up to half of them. For most models one suffices."""
 REMEDY = (
-    "Pass the unfitted estimator, so that it is trained within the folds; for a model that is "
+    "Pass the unfitted estimator, so that it is trained within the folds. For a model that is "
     "fixed in advance, use evaluate_predictions or metric_interval on samples it has not seen."
 )
 
 
-def check_fitted_before(runner: Runner, seed: int, allows: Callable[[int], bool]) -> list[Caution]:
+def check_fitted_before(
+    runner: Runner, seed: int, allows: Callable[[int], bool]
+) -> list[CheckResult]:
     """Return a warning if the model, or a part of it, is not trained within the folds.
 
     Each fit is started only if the clock `allows` it. Frozen parts are recognized by their type. A
@@ -483,25 +496,24 @@ def check_fitted_before(runner: Runner, seed: int, allows: Callable[[int], bool]
     supervised = [name for name, part in frozen if _uses_labels(part)]
     if frozen and not supervised:
         names = ", ".join(name for name, _ in frozen)
-        text = (
-            f"Step fitted before: {names} is not refitted within the folds. It does not use the "
-            "target, so the effect on the error is usually small. Unfreeze it to measure this."
+        evidence, title = f"{names} is not refitted within the folds", "Step fitted before"
+        advice = (
+            "It does not use the target, so the effect on the error is usually small. Unfreeze "
         )
-        return [Caution("fitted-before", text)]
+        advice += "it to measure this."
+        return [note("fitted-before", title, evidence, advice)]
     if supervised:
         names, verb = ", ".join(supervised), "are" if len(supervised) > 1 else "is"
-        reason = f"{names} {verb} frozen and not trained within the folds"
+        evidence = f"{names} {verb} frozen and not trained within the folds"
         headline = "part of the model was fitted before the folds"
     elif _ignores_labels(runner, seed, allows):
-        reason = "the predictions do not change if the model is refitted on shuffled labels"
+        evidence = "the predictions do not change if the model is refitted on shuffled labels"
         headline = "the model does not learn from the training labels"
     else:
         return []
-    text = (
-        f"Model fitted before: {reason}. If these samples were used to fit it, the error is a "
-        f"training error. {REMEDY}"
-    )
-    return [Caution("fitted-before", text, headline)]
+    title, start = "Model fitted before", "If these samples were used to fit it, the error is a "
+    advice = f"{start}training error. {REMEDY}"
+    return [CheckResult("fitted-before", title, "serious", evidence, advice, headline)]
 
 
 def _uses_labels(part: Any) -> bool:
@@ -546,8 +558,8 @@ def _ignores_labels(runner: Runner, seed: int, allows: Callable[[int], bool]) ->
         return False
 
 
-def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
-    """Return a warning if least squares is used with about as many features as samples.
+def check_least_squares(estimator: Any, X: Any, y: Any) -> list[CheckResult]:
+    """Return a warning if least squares have about as many features as samples.
 
     With 10 % more samples the error of such a model may change several fold, and the models of ten
     folds are trained on 10 % fewer samples than the final model. Features are counted after the
@@ -564,13 +576,20 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
     lowest, highest = UNDETERMINED
     if not lowest * n_samples <= n_features <= highest * n_samples:
         return []
-    text = (
-        f"Undetermined least squares: with {n_features} features and {n_samples} samples, the "
-        "error of the model trained on all samples may be many times that of the models of the "
-        "folds, which are trained on fewer samples. Use fewer features or a penalty (Ridge)."
+    evidence = (
+        f"with {n_features} features and {n_samples} samples, the error of the model trained "
     )
-    headline = "least squares with about as many features as samples are undetermined"
-    return [Caution("undetermined", text, headline)]
+    evidence += "on all samples may be many times that of the models of the folds"
+    return [
+        CheckResult(
+            "undetermined",
+            "Undetermined least squares",
+            "serious",
+            evidence,
+            "These are trained on fewer samples. Use fewer features or a penalty (Ridge).",
+            "least squares with about as many features as samples are undetermined",
+        )
+    ]
 
 
 UNDETERMINED = 0.95, 1.15

@@ -146,6 +146,12 @@ def name_label(label: Any) -> str:
     return text if text and text.isprintable() and text == text.strip() else repr(text)
 
 
+def quote_label(label: Any) -> str:
+    """Return a label for use in a sentence, in double quotes if it is a word."""
+    text = name_label(label)
+    return f'"{text}"' if text[0].isalpha() else text
+
+
 SIGNS = str.maketrans({"<": "lt ", ">": "gt ", "=": "eq ", "+": " plus", "%": " percent"})
 """Words for signs of labels that differ in nothing else, such as <50 and >50."""
 

@@ -61,10 +61,10 @@ def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert "the same predictions" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "nan", "5 %%"])
+@pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "-1%", "nan", "5 %%"])
 def test_a_margin_that_allows_everything_is_refused(files, margin, capsys):
     try:
-        status = main(["compare", files["old"], files["bad"], f"--margin={margin}"])
+        status = main(["compare", files["old"], files["bad"], "--margin", margin])
     except SystemExit as stop:  # by the parser
         status = stop.code
     assert status == 2

@@ -67,7 +67,7 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data, cv):
         if n_repeats == n_main // 4:
             assert report.answer.to_dict() == whole.answer.to_dict()
         else:
-            assert f"after {n_repeats} of {of_all} repeats" in report.warnings[0]
+            assert f"after {n_repeats} of {of_all} repeats" in report.warnings[0].evidence
         for each in report.estimates.values():
             if cv is FIVE and each.method == "cross_validation":  # of the repeats that are done
                 assert each.value == pytest.approx(report.answer.value)
@@ -94,7 +94,7 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
         skeval.evaluate(LogisticRegression(), *data, cv=FIVE, random_state=0)
     report = stop.value.report
     assert report.answer.extra.n_fits == 8
-    assert "after 2 of 5 repeats" in report.warnings[0]
+    assert "after 2 of 5 repeats" in report.warnings[0].evidence
 
 
 def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):
@@ -106,7 +106,7 @@ def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):
             raise KeyboardInterrupt
         return []
 
-    monkeypatch.setattr("skeval.report._evaluate.run_checks", stop_once)
+    monkeypatch.setattr("skeval.report._data_checks.run_checks", stop_once)
     report = evaluate_until(None, *data)
     assert len(report.estimates) == 2
     assert report.warnings[0].code == "interrupted"

@@ -98,7 +98,7 @@ def assert_verdict(report):
         assert not re.search("better than|o evidence that", verdict)
         return
     # a feature that may give the target away comes first, and nothing is said about chance
-    if any(getattr(warning, "lead", "") for warning in report.warnings):
+    if any(warning.lead for warning in report.warnings):
         assert re.match(r"Check .+ first: .*\. Estimated ", verdict), verdict
         assert not re.search("better than|o evidence that|clearly beat", verdict), verdict
         return

@@ -329,10 +329,10 @@ def test_decision_values_of_pairs_are_told():
     pairs, rest = (
         evaluate(SVC(decision_function_shape=shape), data, y, **sizes) for shape in ("ovo", "ovr")
     )
-    told = [str(each) for each in pairs.warnings if "pairs of classes" in each]
+    told = [str(each) for each in pairs.warnings if "pairs of classes" in str(each)]
     assert len(told) == 1
-    assert "curves and AUC are missing" in told[0]
-    assert not any("pairs of classes" in each for each in rest.warnings)
+    assert "Curves and AUC are missing" in told[0]
+    assert not any("pairs of classes" in str(each) for each in rest.warnings)
 
 
 class OnlyPredicts:

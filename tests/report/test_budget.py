@@ -68,7 +68,7 @@ def test_a_report_names_what_the_budget_left_out(table):
     assert report.answer.extra.n_fits == 1
     assert report.answer.value == pytest.approx(0.25, abs=0.05)
     assert {"resubstitution", "fits to shuffled labels"} <= report.omitted.keys()
-    assert any(text.startswith("Few folds: one fit takes about") for text in report.warnings)
+    assert any(one.evidence.startswith("one fit takes about") for one in report.warnings)
     assert "resubstitution (1 fit, more than the time limit allows)" in str(report)
     report.to_html()
 

@@ -104,7 +104,7 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
     assert found.verdict == (
         f'No significant difference in error rate (P = {pair.pvalue:.2g}): "bayes" minus "one" is '
         f"{-100 * pair.value:.1f} percentage points (95 % CI {low:.1f} to {high:.1f}). This is not "
-        "evidence that they are equal. Both beat always predicting a (66.7 %)."
+        'evidence that they are equal. Both beat always predicting "a" (66.7 %).'
     )
     assert found.verdict in str(found)
 
@@ -117,7 +117,7 @@ def test_it_is_written_in_every_form(found):
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
     assert found.headline in Document(page).text
-    better = "2 of 2 are significantly better than always predicting a by the error"
+    better = '2 of 2 are significantly better than always predicting "a" by the error'
     assert better in Document(page).text
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict

@@ -129,7 +129,7 @@ def test_groups_with_a_single_label_are_counted():
             include="permutation", n_permutations=9, random_state=0,
         )  # fmt: skip
     (warning,) = (one for one in report.warnings if one.code == "single-label-groups")
-    assert "7 of 10 groups" in warning
+    assert "7 of 10 groups" in str(warning)
     assert "3 of 10 groups have several labels" in str(report)
     assert "3 of 10 groups have several labels" in report.to_methods()
 

@@ -12,6 +12,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import skeval
+from skeval.report._page import CheckResult, note, write_aligned
 
 pytest.importorskip("jinja2")
 
@@ -128,7 +129,7 @@ def test_long_lists_are_folded(nasty_report, short_report, html):
     for classes, listed in (("abcdef", "a, b, c, d, e, and 1 more"), ("abcde", "a, b, c, d, e")):
         report = skeval.evaluate_predictions([*classes, "z"], ["z"] * (len(classes) + 1))
         (never,) = [text for text in report.warnings if text.code == "never-predicted"]
-        assert f": {listed}. " in never
+        assert f": {listed}. " in str(never)
     n_hard = len(nasty_report.hard_samples.to_records())
     assert n_hard > 5
     assert f"<summary>and {min(20, n_hard) - 5} more</summary>" in html
@@ -184,3 +185,32 @@ def test_markdown_shows_names_as_they_are():
     for table in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1
     assert report.verdict.split(":")[0] in text.replace("\\", "")
+
+
+@pytest.mark.parametrize("scale", [1e-4, 0.02, 0.4, 30.0, 2e6])
+def test_a_number_has_the_decimals_of_its_interval(scale):
+    rng = np.random.default_rng(0)
+    for share in rng.uniform(0.005, 0.9, 50):
+        numbers = np.array([0.95, share, 1.1]) * scale
+        texts = write_aligned(*numbers)
+        assert len({len(text.partition(".")[2]) for text in texts}) == 1
+        written = [float(text.replace(",", "")) for text in texts]
+        # the largest has three correct digits, and a small limit two
+        assert written[2] == pytest.approx(numbers[2], rel=1e-3)
+        if scale < 10:
+            assert written[1] == pytest.approx(numbers[1], rel=0.06)
+    assert write_aligned(0.0023, 0.0002123, 0.0244) == ["0.00230", "0.00021", "0.02440"]
+    assert write_aligned(0.28571, -0.00083, 0.57226) == ["0.2857", "-0.0008", "0.5723"]
+    assert write_aligned(0.5, 1e-9, 0.9) == ["0.5000", "1e-09", "0.9000"]
+
+
+def test_a_warning_is_written_from_its_parts():
+    serious = CheckResult("copies", "Copies", "serious", "all are copies", "Drop them.")
+    assert str(serious) == "Copies: all are copies. Drop them."
+    assert serious.headline == "all are copies"
+    assert replace(serious, lead="copies").headline == "copies"
+    assert note("wide", "Wide", "it is wide").headline == ""
+    assert CheckResult.from_text("own", "Wide: it is. Go. On.") == note(
+        "own", "Wide", "it is", "Go. On."
+    )
+    assert CheckResult.from_text("own", "It is wide.") == note("own", "own", "It is wide")

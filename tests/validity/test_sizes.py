@@ -294,7 +294,7 @@ def count_alarms(rule, n, separation, n_sets):
             random_state=int(rng.integers(2**31)),
         )
         for name, words in ALARMS.items():
-            counts[name] += any(words in sentence for sentence in report.warnings)
+            counts[name] += any(words in str(one) for one in report.warnings)
         grave = [text.code for text in report.warnings if text.headline]
         counts["grave"] += bool(grave)
         counts["better"] += report.baseline.better

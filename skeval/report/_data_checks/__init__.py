@@ -41,7 +41,7 @@ from skeval.report._data_checks.traces import (
     check_decimals_by_class,
     check_target_encodings,
 )
-from skeval.report._page import Caution, CheckResult
+from skeval.report._page import CheckResult
 
 __all__ = [
     "CHECKS",
@@ -131,21 +131,20 @@ def drop_repeated(results: Iterable[CheckResult]) -> list[CheckResult]:
     ]
 
 
-def write_cautions(results: Iterable[CheckResult]) -> list[Caution]:
+def write_cautions(results: Iterable[CheckResult]) -> list[CheckResult]:
     """Return the findings as warnings, the serious ones first.
 
     The last warning lists the parts that were not checked, with the reasons.
     """
     results = list(results)
-    cautions = [r.to_caution() for o in ("serious", "note") for r in results if r.outcome == o]
+    cautions = [r for o in ("serious", "note") for r in results if r.outcome == o]
     if reasons := [result.evidence for result in results if result.outcome == "not run"]:
         advice, listed = "Such problems would not be reported.", "; ".join(reasons)
-        unchecked = CheckResult("unchecked", "Not checked", "note", listed, advice)
-        cautions.append(unchecked.to_caution())
+        cautions.append(CheckResult("unchecked", "Not checked", "note", listed, advice))
     return cautions
 
 
-def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[Caution]:
+def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[CheckResult]:
     """Return the warnings about a table without a target, and about rows in time order."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     names = None if feature_names is None else [str(name) for name in feature_names]

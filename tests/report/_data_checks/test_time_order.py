@@ -63,7 +63,7 @@ def test_dates_of_rows_that_were_mixed(walks):
     X, y, _ = walks
     order = np.random.default_rng(1).permutation(200)
     (told,) = warnings_of(X[order], y[order], left_out={"day": days(200)[order]})
-    assert told.startswith("Related in time: Sorted by 'day', neighboring rows have similar")
+    assert str(told).startswith("Related in time: sorted by 'day', neighboring rows have similar")
     assert not told.headline
     assert warnings_of(X[order], y[order]) == []
 
