@@ -105,6 +105,13 @@ def _run_compare(options: argparse.Namespace) -> int:
         area = compare_predictions(old.y, predictions, metric="roc_auc", random_state=options.seed)
         print(area.difference)
         notes.append("the exit status depends on the Brier score. --metric chooses another metric.")
+        files = {options.first: old.X, options.second: new.X}
+        whole = [path for path, system in files.items() if not (system[:, 0] % 1).any()]
+        notes += [
+            f"{path} contains only 0 and 1. If these are labels and not probabilities, compare the "
+            "labels of both models."
+            for path in whole
+        ]
     for note in dict.fromkeys(notes):
         print(f"note: {note}")
     # the requested files: the numbers of the gate, and the page of both systems

@@ -758,6 +758,8 @@ def _follows(train: Any, test: Any) -> bool:
 
 def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
     """Return the splitter of an argument `cv`."""
+    if isinstance(cv, type):
+        raise ValueError(f"cv must be an instance, such as {cv.__name__}(), got the class itself.")
     if cv is None or isinstance(cv, Integral):
         n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)

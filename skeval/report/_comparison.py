@@ -33,6 +33,7 @@ from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
 from skeval.report._sections import (
     MAX_DRAWN,
+    NOT_IN_TABLE,
     end_axes,
     find_main_metrics,
     in_target_unit,
@@ -367,7 +368,10 @@ def show_measures(report: ComparisonReport) -> Section | None:
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
     bands = "with pointwise intervals and, lighter, simultaneous bands"
-    curves: list[tuple[Any, str]] = [(RocCurveDisplay, f"ROC curves of all systems, {bands}.")]
+    pooled = NOT_IN_TABLE.format("AUC") * (first.n_fits > 0)
+    curves: list[tuple[Any, str]] = [
+        (RocCurveDisplay, f"ROC curves of all systems, {bands}. {pooled}".strip())
+    ]
     if first.probabilities is not None and len(report) <= MAX_CURVES:
         curves += [
             (ReliabilityDisplay, "Calibration: observed frequency at each predicted probability."),

@@ -391,7 +391,8 @@ def write_omitted(omitted: Mapping[str, str]) -> str:
     for name, reason in omitted.items():
         by_reason.setdefault(reason, []).append(name)
     parts = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
-    return f"Not run: {parts}. To run them, pass include='all' or their names (--include)."
+    budget = ", and a larger budget" * ("time limit" in parts)
+    return f"Not run: {parts}. To run them, pass include='all' or their names (--include){budget}."
 
 
 def note_interruption(where: str) -> CheckResult:

@@ -110,8 +110,23 @@ def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "brier_score_loss: new.csv - old.csv" in printed
     assert "roc_auc: new.csv - old.csv" in printed
+    assert "only 0 and 1" not in printed
     assert main(["compare", *paths, "--metric", "roc_auc"]) == 1
     assert "brier" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_labels_beside_probabilities_are_said(place, tmp_path, capsys):
+    truth, paths = np.arange(60) % 2, []
+    score = np.random.default_rng(0).uniform(size=60)
+    for number in range(2):
+        paths.append(str(tmp_path / f"{number}.csv"))
+        guess = (score > 0.5).astype(int) if number == place else score
+        pd.DataFrame({"target": truth, "prediction": guess}).to_csv(paths[-1], index=False)
+    main(["compare", *paths])
+    assert f"note: {paths[place]} contains only 0 and 1" in capsys.readouterr().out
+    main(["compare", paths[place], paths[place]])
+    assert "only 0 and 1" not in capsys.readouterr().out
 
 
 def test_a_missing_file_is_an_error(files, capsys):

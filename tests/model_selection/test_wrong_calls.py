@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
@@ -241,6 +242,8 @@ def test_probabilities_of_16_bits_are_probabilities():
 def test_splitters_are_suggested(function, given, meant):
     with pytest.raises(ValueError, match=f"cv must be .* did you mean '{meant}"):
         function(GaussianNB(), X, Y, cv=given)
+    with pytest.raises(ValueError, match=r"cv must be an instance, such as KFold\(\)"):
+        function(GaussianNB(), X, Y, cv=KFold)
 
 
 @pytest.mark.parametrize("function", FITTING)

@@ -33,6 +33,8 @@ agrees with the target, overall, and in each class and each predicted class."""
 MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
 """Maximum number of wrong rows of 100 if a column decides a class, and minimum size of the class.
 """
+MAX_CLASSES = 100
+"""Maximum number of classes that columns may decide, of which there are the largest."""
 MAX_SCREENED, MIN_SCREENED, MAX_SCREENED_OF_CLASS = 20_000, 200, 500
 """Number of rows in which features are screened, and its minimum and maximum for a class."""
 MIN_RANGE = 0.15, 0.3
@@ -146,10 +148,9 @@ def _is_linear(
     return any(_agrees_up_to(error, residual, y) for error in (exact, rounded))
 
 
-def _count_classes(values: Values, target: Target) -> np.ndarray:
+def _count_classes(values: Values, codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Return how often each value occurs in each class."""
-    n_classes = target.n_classes
-    cells = (values.of_cell * n_classes + target.codes).reshape(-1)
+    cells = (values.of_cell * n_classes + codes).reshape(-1)
     counts = np.bincount(cells, minlength=n_classes * (len(values.size) + 1))
     return counts.reshape(-1, n_classes)[:-1].astype(float)
 
@@ -163,7 +164,7 @@ def _list_codings(table: TableDescription) -> dict[int, int]:
     copies: dict[int, int] = {}
     known = table.n_known >= MIN_KNOWN * len(table.columns)
     for block, values in table.find_values(np.flatnonzero(known & (table.n_values == n_classes))):
-        all_counts = _count_classes(values, table.target)
+        all_counts = _count_classes(values, table.target.codes, n_classes)
         for place, position in enumerate(block.tolist()):
             # each class has a value of its own
             counts = all_counts[values.of_column(place)].T
@@ -250,15 +251,21 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
     sizes = np.bincount(target.codes, minlength=target.n_classes)
     classes = np.flatnonzero(np.minimum(sizes, n - sizes) >= MIN_OF_CLASS).tolist()
     classes = classes[1:] if target.n_classes == 2 else classes  # a class or the other
+    classes = sorted(classes, key=lambda code: -sizes[code])[:MAX_CLASSES]
     log_tests = np.log(2 * n_columns * target.n_classes)
+    # the position of each class among these, and one position for all others
+    places = np.full(target.n_classes, len(classes))
+    places[classes] = np.arange(len(classes))
+    codes = places[target.codes]
+    sizes = np.bincount(codes, minlength=len(classes) + 1)
     for block, values in table.find_values(_screen(table, classes)):
-        all_counts = _count_classes(values, target)
+        all_counts = _count_classes(values, codes, len(sizes))
         for place, position in enumerate(block.tolist()):
             counts = all_counts[values.of_column(place)]
             missing, total = sizes - counts.sum(axis=0), counts.sum(axis=1)
             is_number = bool(table.is_number[position])
-            for code in classes if len(counts) else ():
-                own, lost = counts[:, code], missing[code]
+            for column, code in enumerate(classes if len(counts) else ()):
+                own, lost = counts[:, column], missing[column]
                 lost_rest = missing.sum() - lost
                 rule, wrong = _find_rule(own, total - own, (lost, lost_rest), is_number, log_tests)
                 if rule:

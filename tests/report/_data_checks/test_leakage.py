@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.crossed import each_value
-from helpers.tables import FEW, warnings_of, write_data_warnings
+from helpers.tables import FEW, check_table, warnings_of, write_data_warnings
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression
@@ -403,3 +403,13 @@ def test_features_of_perfect_predictions_are_named_from_ten_rows_on(n):
     report = skeval.evaluate(LinearRegression(), X, y, include=(), cv=3, **FEW)
     (warning,) = [text for text in report.warnings if text.code == "perfect"]
     assert ("'x1'" in str(warning)) == (n == 10)
+
+
+@pytest.mark.parametrize("code", [0, 119])
+def test_of_many_classes_the_largest_may_be_decided(code):
+    """The others are too small for a column that decides one of them to matter."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(120), np.where(np.arange(120) < 100, 20, 10))
+    X = np.column_stack([y == code, rng.normal(size=len(y))]).astype(float)
+    found = [one.code for one in check_table(X, y) if one.outcome == "serious"]
+    assert found == (["telling-feature"] if code == 0 else [])
