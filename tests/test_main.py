@@ -63,7 +63,7 @@ def test_help_names_the_choices(command, capsys):
         main([*command, "--help"])
     assert caught.value.code == 0
     printed = capsys.readouterr().out
-    expected = {"": "cluster", "evaluate": "linear-svm", "cluster": "by sequential tests"}
+    expected = {"": "cluster", "evaluate": "linear-svm", "cluster": "by tests against data"}
     assert expected["".join(command)] in " ".join(printed.split())
 
 

@@ -238,7 +238,7 @@ def compare_scores(
       forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146
       forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.00146
       svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146
-      The default method compares two systems by their own scores only.
+      The default method compares the two models using only their own scores.
       forest has the best mean rank; it differs significantly from svm, bayes (Wilcoxon's
       signed-rank test, level 5 % for all of 3 pairs). 3 of 3 pairs differ significantly.
       This applies to data sets like these, not to a single data set.

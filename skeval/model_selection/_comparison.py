@@ -679,9 +679,9 @@ class Comparison(Result):
         behind[best] = False
         ahead = ", ".join(self.names[place] for place in np.flatnonzero(behind))
         if ahead:
-            text += f" The test contradicts this order. {ahead} scores higher than {leaders} by the"
-            text += " size of the differences, which mean ranks ignore. Do not call either the"
-            text += " better one."
+            text += f" The test contradicts this order, because {ahead} scores higher than"
+            text += f" {leaders} by the size of the differences, which mean ranks ignore. Do not"
+            text += " call either the better one."
 
         # pairs among the other systems
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))

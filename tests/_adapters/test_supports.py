@@ -66,7 +66,7 @@ REASONS = [
     (pipe(SelectKBest(k="all"), LINEAR), "feature selection"),
     (pipe(SelectKBest(k=99), LINEAR), "feature selection"),
     (pipe(StandardScaler(), SelectKBest(k=2), StandardScaler(), LINEAR), "feature selection"),
-    (make_pipeline(SelectKBest(k=2), LINEAR, memory="nowhere"), "in memory"),
+    (make_pipeline(SelectKBest(k=2), LINEAR, memory="nowhere"), "caches"),
     (CV2FeatureSelectionPipeline(final="consensus"), "no solver supports"),
     (CV2FeatureSelectionPipeline(classifier=SVC(kernel=rbf_kernel)), "only the kernels"),
     (LogisticRegression(solver="liblinear"), "lbfgs"),

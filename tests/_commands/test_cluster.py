@@ -93,7 +93,7 @@ def test_every_algorithm_finds_three_clear_clusters(algorithm, tmp_path, capsys)
 def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
     np.savez(tmp_path / "few.npz", X=np.repeat(np.eye(3), 10, axis=0))
     text = printed(capsys, tmp_path / "few.npz", "--k", "3:4", "--repeats", "3")
-    assert "! Fewer clusters: the algorithm returned 3 clusters instead of 4; ignore k = 4." in text
+    assert "! Fewer clusters: the algorithm returned 3 clusters instead of 4. Ignore k = 4." in text
     assert "note: Number of distinct clusters (3) found smaller than n_clusters (4)" in text
 
 

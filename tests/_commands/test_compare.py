@@ -152,7 +152,7 @@ def test_numbers_are_read_with_their_marks_and_compared_by_a_loss(tmp_path, caps
         frame.to_csv(paths[-1], sep=";", decimal=",", index=False, encoding="utf-16")
     words = ["compare", *paths, "--encoding", "utf-16", "--decimal", ","]
     assert main(words) == 2
-    assert "--metric must be passed if" in capsys.readouterr().err
+    assert "--metric must be passed for a numeric target" in capsys.readouterr().err
     for metric in ("mean_absolute_error", "neg_mean_absolute_error"):
         assert main([*words, "--metric", metric]) == 1
         assert "mean_absolute_error: new.csv - old.csv" in capsys.readouterr().out

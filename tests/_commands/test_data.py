@@ -204,7 +204,7 @@ def test_a_missing_package_is_named(tmp_path, capsys, monkeypatch, name, package
 )
 def test_options_of_other_files_are_refused(tmp_path, name, option):
     path = name if name == "iris" else tmp_path / name
-    with pytest.raises(ValueError, match=rf"is for a CSV (or Excel )?file, got '{path}'"):
+    with pytest.raises(ValueError, match=rf"is only for a CSV (or Excel )?file, got '{path}'"):
         load(path, option)
 
 
@@ -247,9 +247,9 @@ def test_a_first_column_without_a_name(tmp_path, name):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["yes", "no", "", "yes"], "in row 3; --drop-missing-target leaves such rows out, --text"),
-        (["None", "no", None, "yes"], "in 2 rows: 1, 3; --drop-missing-target"),
-        ([1, 2, None, 1], "in row 3; --drop-missing-target leaves such rows out"),
+        (["yes", "no", "", "yes"], "in row 3. --drop-missing-target leaves such rows out, --text"),
+        (["None", "no", None, "yes"], "in 2 rows: 1, 3. --drop-missing-target"),
+        ([1, 2, None, 1], "in row 3. --drop-missing-target leaves such rows out"),
     ],
 )
 def test_missing_labels_are_named_and_dropped_on_demand(tmp_path, labels, message):
@@ -274,7 +274,7 @@ def test_blanks_around_labels_are_stripped_and_other_spellings_refused(tmp_path,
         table = load(path)
         assert (set(table.y), table.feature_names) == ({"yes", "no", "y es"}, ["x"])
         return
-    with pytest.raises(ValueError, match=r"by case or spaces, .* --text target keeps all"):
+    with pytest.raises(ValueError, match=r"in case or spaces, .* --text target keeps them"):
         load(path)
     assert set(load(path, "--text", "target").y) == set(labels)
 
@@ -347,7 +347,7 @@ def test_rows_are_numbered_as_in_the_file(tmp_path):
     (tmp_path / "a.csv").write_text("x,target\n1,a\n2,b\n,\n,\n3,\n4,b\ninf,a\n")
     with pytest.raises(ValueError, match="has no value in row 5"):
         load(tmp_path / "a.csv")
-    with pytest.raises(ValueError, match="must be finite, row 7 is not"):
+    with pytest.raises(ValueError, match="must be finite, got inf in row 7"):
         load(tmp_path / "a.csv", "--drop-missing-target")
 
 
@@ -372,7 +372,8 @@ def test_dates_are_left_out_with_the_options_that_use_them(tmp_path, form):
     table = load(write(tmp_path / "a.csv", when=[form.format(1 + k % 28) for k in range(N)]))
     assert table.feature_names == ["x"]
     assert (
-        "dates or times (28 different strings in 60 rows) and is left out; --time" in table.notes[1]
+        "dates (28 different strings in 60 rows) and is left out. To use it, pass --time"
+        in table.notes[1]
     )
 
 
@@ -510,8 +511,8 @@ def test_bundled_names_and_files_are_sources(tmp_path, capsys):
     for source in ("breast_cancer", "iris", "wine", "digits", file):
         assert "--estimator must be one of" in refuse(source)
     missing = refuse(tmp_path / "missing.csv")
-    assert "missing.csv', and no bundled set of that name: breast_cancer" in missing
+    assert "missing.csv'. Bundled data are breast_cancer" in missing
     near = refuse(tmp_path / "tabel.csv")
-    assert "tabel.csv' (did you mean 'table.csv'?), and no" in near
+    assert "tabel.csv' (did you mean 'table.csv'?)" in near
     assert "did you mean 'iris'" in refuse("irsi")
     assert "no file" in refuse(tmp_path / "nowhere" / "table.csv")

@@ -92,7 +92,7 @@ def test_selection_names_the_columns_that_it_chose_from(people, capsys, tmp_path
     assert f"written to {page}" in capsys.readouterr().out
     assert "Sex_f" in page.read_text()
     assert main(["evaluate", people, *words, "--select", "7", *LEAST]) == 2
-    assert "--select must be at most 6, got 7" in capsys.readouterr().err
+    assert "--select must be at most 6 here, got 7" in capsys.readouterr().err
 
 
 def test_groups_stay_together(people, capsys):
@@ -102,7 +102,7 @@ def test_groups_stay_together(people, capsys):
     assert main(["evaluate", people, *words, *LEAST]) == 0
     assert "people.csv: 80 samples, 4 features, 40 groups, 2 classes" in capsys.readouterr().out
     assert main(["evaluate", "iris", "--groups", "x"]) == 2
-    assert "iris has no column 'x' for --groups; its columns" in capsys.readouterr().err
+    assert "iris has no column 'x' for --groups. Its columns" in capsys.readouterr().err
 
 
 def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
@@ -132,7 +132,7 @@ def test_the_error_by_a_column(tmp_path, capsys):
     assert sum(row["n_samples"] for row in found.values()) == 60
     assert "significantly from the rest" in " ".join(capsys.readouterr().out.split())
     assert main([*words, "--by", "nowhere"]) == 2
-    assert "no column 'nowhere' for --by; its columns are 'a', 'b'" in capsys.readouterr().err
+    assert "no column 'nowhere' for --by. Its columns are 'a', 'b'" in capsys.readouterr().err
 
 
 def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):

@@ -312,10 +312,10 @@ def test_parameter_names():
     ("chosen", "pvalue", "more", "edge"),
     [
         (1, 0.3, np.nan, ""),
-        (1, 0.075, np.nan, "P = 0.075 for more than 1 cluster, with a limit of 0.05"),
+        (1, 0.075, np.nan, "P = 0.075 for more than 1 cluster, close to the limit of 0.05"),
         (3, 0.025, 0.4, ""),
         (3, 0.05, 0.4, "P = 0.05 for more than 1 cluster, "),
-        (3, 0.025, 0.05, "P = 0.05 for more than 3 clusters, with a limit of 0.025"),
+        (3, 0.025, 0.05, "P = 0.05 for more than 3 clusters, close to the limit of 0.025"),
     ],
 )
 def test_a_pvalue_near_the_level_is_narrow(chosen, pvalue, more, edge):

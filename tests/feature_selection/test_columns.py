@@ -20,7 +20,7 @@ from sklearn.svm import SVC, SVR
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 
 EXTRACTIONS = [PCA(3, random_state=0), PLSRegression(2), LinearDiscriminantAnalysis()]
-BIAS = "ignore:(selecting|extracting) features on all samples"
+BIAS = "ignore:the error is .* on all samples before cross-validation"
 
 
 def sample(n=60, p=30, n_classes=2, seed=0):

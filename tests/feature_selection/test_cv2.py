@@ -142,7 +142,7 @@ def test_multiclass_strings_and_sparse():
 def test_small_class_makes_fewer_folds():
     X, y = planted(p=30)
     rows = np.r_[:4, 30:60]
-    with pytest.warns(UserWarning, match="the 4 members of a class, so 4 folds"):
+    with pytest.warns(UserWarning, match="the 4 samples of a class, so 4 folds"):
         selecting = CV2FeatureSelectionPipeline(random_state=0).fit(X[rows], y[rows])
     assert len(selecting.fold_supports_) == 4
 

@@ -79,7 +79,7 @@ def test_bad_costs(arguments, message):
     ("arguments", "message"),
     [
         ({}, "cost_matrix, or both false_positive_cost and false_negative_cost, must be passed"),
-        ({"false_positive_cost": 1}, r"got cost_matrix=None and the costs \(1, None\)"),
+        ({"false_positive_cost": 1}, r"got cost_matrix=None and costs \(1, None\)"),
         ({**NAMED, "cost_matrix": [[0, 1], [1, 0]]}, "must be passed, got cost_matrix="),
         ({**NAMED, "labels": [0, 1, 2]}, r"at most two classes, got \[0, 1, 2\]"),
         ({**NAMED, "pos_label": 5}, "pos_label must be one of the classes"),

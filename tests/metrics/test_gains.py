@@ -149,7 +149,7 @@ def test_a_selection_of_one_class_has_a_standard_error():
 @pytest.mark.parametrize("metric", AT_K[:2])
 def test_limits_are_wilsons_with_the_standard_error(metric):
     y, score = sample(n=24)
-    found = metric_interval(partial(metric, k=0.3), y, score)
+    found = metric_interval(get_scorer(metric, k=0.3), y, score)
     value, z = found.value, t.isf(0.025, 23)
     n = value * (1 - value) / found.standard_error**2
     for limit in found.interval:

@@ -242,7 +242,7 @@ def test_separated_classes_have_no_slope(two_classes):
     X, y = two_classes
     forest = RandomForestClassifier(5, random_state=0)
     options = {"scoring": "calibration_slope", "n_resamples": 10, "random_state": 0}
-    with pytest.raises(ValueError, match="must be defined for the model trained on all samples"):
+    with pytest.raises(ValueError, match="must be defined for the model of all samples"):
         bootstrap_score(forest, X, y, method="optimism", **options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)

@@ -21,7 +21,7 @@ SPLITS = 0.8 + RNG.normal(scale=0.02, size=(8, 3, 6)) + np.array([0.0, 0.01, 0.0
 def test_default_is_wilcoxon_with_holm():
     found = compare_scores(FRAME, random_state=0, over="datasets")
     assert found.method == "wilcoxon"
-    assert "own scores only" in found.extra.reason
+    assert "only their own scores" in found.extra.reason
     rows, columns = np.triu_indices(4, 1)
     single = [pair.extra.pvalue_alone for pair in found.differences.values()]
     areas = FRAME.to_numpy()
@@ -161,7 +161,7 @@ def change(column, value, *rows):
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (change("split", 1, 0), "2 rows of dataset 10, classifier 'tree', split 1"),
+        (change("split", 1, 0), "2 rows for dataset 10, classifier 'tree', split 1"),
         (change("split", "a", 0), "different splits on 10"),
         (make_rows().drop(index=4), "different splits on 10"),
         (change("split", np.nan, 0), r"scores\['split'\] must not contain missing values"),
@@ -180,7 +180,7 @@ def test_rows_that_cannot_be_paired_are_refused(scores, message):
 def test_missing_scores():
     gaps = FRAME.copy()
     gaps.loc["cmc", "C4.5+m"] = np.nan
-    with pytest.raises(ValueError, match=r"'C4.5\+m' has no score on 'cmc' .*; missing='drop'"):
+    with pytest.raises(ValueError, match=r"'C4.5\+m' has no score on 'cmc' .*[.] missing='drop'"):
         compare_scores(gaps, over="datasets")
     found = compare_scores(gaps, missing="drop", random_state=0, over="datasets")
     assert found.extra.dropped == ("cmc",)
@@ -231,7 +231,7 @@ def test_pairs_of_kept_scores_are_tested_on_their_own_data_sets():
     with pytest.raises(ValueError, match="method must be 'wilcoxon' for missing scores"):
         compare_scores(scores, missing="keep", method="nemenyi", over="datasets")
     apart = [[1.0, 2.0, np.nan], [2.0, 1.0, np.nan], [1.0, np.nan, 2.0], [1.0, np.nan, 3.0]]
-    with pytest.raises(ValueError, match="got 0 of 'classifier 2' and 'classifier 3'"):
+    with pytest.raises(ValueError, match="got 0 for 'classifier 2' and 'classifier 3'"):
         compare_scores(np.array(apart), missing="keep", over="datasets")
 
 
@@ -277,7 +277,7 @@ def test_a_test_against_the_order_of_mean_ranks_is_reported():
     d = np.r_[0.001 + np.arange(26) * 1e-5, -0.2 - np.arange(24) * 0.01]
     scores = np.column_stack([0.7 + d, np.full(50, 0.7)])
     found = compare_scores(scores, over="datasets", random_state=0)
-    assert "The test contradicts this order: classifier 2 scores higher" in found.conclusion
+    assert "The test contradicts this order, because classifier 2 scores higher" in found.conclusion
     assert "level 5 %)" in found.conclusion
     clear = compare_scores(0.7 + np.c_[np.full(20, 0.1), np.zeros(20)], over="datasets")
     assert "contradicts" not in clear.conclusion

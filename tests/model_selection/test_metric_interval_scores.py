@@ -271,7 +271,7 @@ def test_auto_draws_within_classes_where_one_would_be_missing():
     def metric(y, p):
         return sk.roc_auc_score(y, p) if len(set(y.tolist())) > 1 else np.nan
 
-    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 90 resamples, .* again"):
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 90 resamples. .* again"):
         found = metric_interval(metric, y, np.roll(p, 2), n_resamples=90, random_state=0)
     assert found.extra.n_undefined == 0
     with pytest.warns(UndefinedMetricWarning, match="left out"):

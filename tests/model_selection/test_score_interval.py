@@ -360,7 +360,7 @@ def test_a_score_is_one_number(answer):
         with pytest.raises(TypeError, match="must return one number"):
             function(BAYES, X, Y, scoring=lambda model, X, y: answer)
     for function in (feature_importance, learning_curve_band):
-        with pytest.raises(TypeError, match=r"a single score, .* got \['f1', 'roc_auc'\]"):
+        with pytest.raises(TypeError, match=r"one name or one callable, got \['f1', 'roc_auc'\]"):
             function(BAYES, X, Y, scoring=["f1", "roc_auc"])
 
 

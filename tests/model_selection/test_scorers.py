@@ -391,7 +391,7 @@ def test_one_seed_for_all_calls():
         (lambda: make_bootstrap_scorer(n_resamples=0), ValueError, "n_resamples must be"),
         (lambda: make_bootstrap_scorer(folds=3), TypeError, "folds is not an argument of"),
         (lambda: make_interval_scorer("width"), ValueError, "quantity must be one of"),
-        (lambda: make_permutation_scorer(["accuracy"]), TypeError, "scoring must be a single"),
+        (lambda: make_permutation_scorer(["accuracy"]), TypeError, "scoring must be one name"),
         (lambda: make_permutation_scorer(n_permutations=0), ValueError, "n_permutations must be"),
         (lambda: make_permutation_scorer(refit=False), TypeError, "refit is not an argument of"),
     ],

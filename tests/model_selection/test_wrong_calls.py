@@ -56,7 +56,7 @@ CALLS = {
         ([[1.0, 2.0], [3.0]] * 30, Y),
         {},
         ValueError,
-        "X(:| must have rows of the same length)",
+        "X(:| must have rows of equal length)",
     ),
     "groups": ((X, Y), {"groups": Y}, ValueError, "groups must be what some samples share"),
     "params": ((X, Y), {"params": {"zzz": 1}}, TypeError, "params must be arguments of fit"),
@@ -93,7 +93,7 @@ def test_dates_and_one_hot_labels_get_a_remedy(function):
     ],
 )
 def test_wrong_positional_arguments_are_answered_by_the_call(function, data):
-    with pytest.raises(TypeError, match=rf"is {function.__name__}\(\w+, \w+"):
+    with pytest.raises(TypeError, match=rf"must be {function.__name__}\(\w+, \w+"):
         function(*data)
 
 
@@ -240,7 +240,7 @@ def test_probabilities_of_16_bits_are_probabilities():
 )
 @pytest.mark.parametrize("function", [cross_val_error, permutation_test, evaluate])
 def test_splitters_are_suggested(function, given, meant):
-    with pytest.raises(ValueError, match=f"cv must be .* did you mean '{meant}"):
+    with pytest.raises(ValueError, match=f"cv must be .*did you mean '{meant}"):
         function(GaussianNB(), X, Y, cv=given)
     with pytest.raises(ValueError, match=r"cv must be an instance, such as KFold\(\)"):
         function(GaussianNB(), X, Y, cv=KFold)

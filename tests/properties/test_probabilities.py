@@ -1,4 +1,4 @@
-"""Rows of probabilities add up to 1 within half a unit of the last decimal per column."""
+"""Rows of probabilities sum to 1 within half a unit of the last decimal per column."""
 
 import warnings
 from functools import partial
@@ -60,7 +60,7 @@ def test_rounded_probabilities_are_divided_by_their_sums(name, decimals):
 @pytest.mark.parametrize("name", READERS)
 def test_other_rows_are_refused(name):
     for p in (P * 1.01, P * 3, -P, P + [0, 0, 0.002], RNG.random((N, 3)), (P > 0.4) * 1.0 + 0.5):
-        with pytest.raises(ValueError, match="add up to 1"):
+        with pytest.raises(ValueError, match="sum to 1"):
             READERS[name](Y, p)
 
 
@@ -93,7 +93,7 @@ def test_an_estimator_whose_rows_are_no_probabilities(loss):
     right = cross_val_error(Unnormalized(), P, Y, cv=3, loss=loss, random_state=0).value
     assert 0 < right < 1.1
     for factor in (1.5, 3.0, -1.0, 0.5):
-        with pytest.raises(ValueError, match=r"predict_proba of the estimator must .* add up to 1"):
+        with pytest.raises(ValueError, match=r"predict_proba of the estimator must .* sum to 1"):
             cross_val_error(Unnormalized(factor), P, Y, cv=3, loss=loss, random_state=0)
 
 

@@ -95,7 +95,7 @@ def test_a_wide_interval_names_its_units():
     report = skeval.evaluate(GaussianNB(), X, y, cv=folds, random_state=0)
     (wide,) = (warning for warning in report.warnings if warning.code == "wide")
     n_blocks = report.out_of_fold.cases.n_groups
-    assert wide.endswith(f"{n_blocks} blocks of time are too few for a precise estimate.")
+    assert str(wide).endswith(f"{n_blocks} blocks of time are too few for a precise estimate.")
 
 
 RNG = np.random.default_rng(0)
@@ -141,7 +141,7 @@ def test_models_fitted_before_are_named_first(model):
 def test_frozen_transformers_without_labels_are_a_note():
     warning, _ = finding(make_pipeline(FrozenEstimator(PCA(2).fit(X)), GaussianNB()))
     assert warning.headline == ""
-    assert "FrozenEstimator(PCA)" in warning
+    assert "FrozenEstimator(PCA)" in str(warning)
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,10 @@ def test_a_command_line_stands_for_the_program(short_report):
 
 
 def test_long_lists_are_folded(nasty_report, short_report, html):
-    for classes, listed in (("abcdef", "a, b, c, d, e, and 1 more"), ("abcde", "a, b, c, d, e")):
+    for classes, listed in (
+        ("abcdef", '"a", "b", "c", "d", "e", and 1 more'),
+        ("abcde", '"a", "b", "c", "d", "e"'),
+    ):
         report = skeval.evaluate_predictions([*classes, "z"], ["z"] * (len(classes) + 1))
         (never,) = [text for text in report.warnings if text.code == "never-predicted"]
         assert f": {listed}. " in str(never)

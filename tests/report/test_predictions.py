@@ -340,6 +340,7 @@ def test_the_rarer_class_is_positive_unless_specified(names, model):
     options = {"include": [], "cv": 3, "random_state": 0}
     precisions = []
     for pos_label, positive in [(None, names[1]), (names[0], names[0])]:
+        quoted = f'"{positive}"' if isinstance(positive, str) else positive
         report = skeval.evaluate(model, X, y, pos_label=pos_label, **options)
         frame = report.predictions
         expected = [
@@ -349,9 +350,9 @@ def test_the_rarer_class_is_positive_unless_specified(names, model):
         precisions.append(report.metrics["average_precision"].value)
         assert precisions[-1] == pytest.approx(np.mean(expected), abs=0.1)
         assert report.to_dict()["positive"] == positive
-        assert f"average precision (class {positive})" in str(report)
+        assert f"average precision (class {quoted})" in str(report)
         captions = [figure.caption for one in report.sections for figure in one.figures]
-        assert any(f"Positive class: {positive}." in text for text in captions)
+        assert any(f"Positive class: {quoted}." in text for text in captions)
     assert precisions[0] < 0.8 < precisions[1]
 
 

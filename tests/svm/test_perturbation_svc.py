@@ -249,7 +249,7 @@ def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
     classifier = wrap(PerturbationResamplingSVC(n_resamples=5))
     model = CV2FeatureSelectionPipeline(SelectKBest(k=2), classifier, cv=3).fit(*data)
     final = model.classifier_ if wrap is not make_pipeline else model.classifier_[-1]
-    with pytest.raises(AttributeError, match="ignores the selection"):
+    with pytest.raises(AttributeError, match="ignores the feature selection"):
         _ = final.cv_error_
     assert 0 <= model.cv2_error_ < 0.5
 

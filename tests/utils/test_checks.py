@@ -74,7 +74,7 @@ def test_few_samples_of_few_classes_are_none_too_many(y):
 
 
 def test_numbers_are_no_classes():
-    with pytest.raises(ValueError, match=r"got the number 0\.5; use a regressor"):
+    with pytest.raises(ValueError, match=r"got the number 0\.5[.] Use a regressor"):
         _checks.check_classes("y", np.array([1.0, 0.5, 2.0]))
 
 
@@ -102,8 +102,8 @@ def test_the_order_of_arguments_is_named():
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (KMeans(), "got the clusterer KMeans; skeval.evaluate_clusterer"),
-        (IsolationForest(), "got the outlier detector IsolationForest; give its scores"),
+        (KMeans(), "got the clusterer KMeans. Use skeval.evaluate_clusterer"),
+        (IsolationForest(), "got the outlier detector IsolationForest. Pass its scores"),
     ],
 )
 def test_estimators_without_a_target(estimator, message):

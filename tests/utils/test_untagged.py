@@ -57,7 +57,7 @@ pytestmark = pytest.mark.skipif(
     tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7), reason="needs tags"
 )
 KINDS = [LateMixin, Attribute, AttributeAlone, Probabilities]
-MESSAGE = r"must have the tags of a classifier, {0} does not. Write class {0}\(Cl"
+MESSAGE = r"must have the tags of a classifier, but {0} does not. Write class {0}\(Cl"
 
 
 @pytest.mark.parametrize("kind", KINDS)

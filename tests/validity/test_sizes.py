@@ -249,7 +249,7 @@ ALARMS = {
     "telling": "alone separates all classes",
     "index": "counts the samples",
     "identifier": "share their value of",
-    "groups": "near-duplicate",
+    "groups": "of the samples have",
     "time": "seem to be in time order",
     "order": "neighboring rows have",
 }

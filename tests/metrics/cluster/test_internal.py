@@ -347,7 +347,7 @@ def test_duplicates_are_dense():
     """A core distance of 0, and a cluster of one place has the best index."""
     X = np.repeat([[0.0], [5.0]], 4, axis=0)
     assert dbcv_score(X, np.repeat([0, 1], 4)) == 1.0
-    with pytest.warns(UndefinedMetricWarning, match="0 / 0"):
+    with pytest.warns(UndefinedMetricWarning, match="0/0"):
         assert np.isnan(dbcv_score(np.zeros((8, 1)), np.repeat([0, 1], 4)))
 
 
