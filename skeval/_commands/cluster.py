@@ -102,7 +102,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"
     # the checks read the table before scaling
     table_warnings = warn_of_points(table.X, table.feature_names)
-    others = [text for text in report.warnings if not hasattr(text, "code")]
+    others = [warning for warning in report.warnings if warning.code == "clusters"]
     report = replace(report, warnings=(*table_warnings, *others))
     _shared.deliver(report, options, table, procedure, notes, summary=False)
 
