@@ -283,7 +283,7 @@ class Loss:
         values = np.asarray(self.function(y_true, y_pred), dtype=float)
         if values.shape != y_true.shape[:1]:
             raise ValueError(
-                f"loss must return one value for each sample, shape {y_true.shape[:1]}; "
+                f"loss must return one value for each sample, shape {y_true.shape[:1]}, "
                 f"got shape {values.shape}."
             )
         if not np.isfinite(values).all():
