@@ -156,9 +156,10 @@ def test_no_result_says_that_its_spread_is_zero(scale):
 
 
 def test_a_frame_without_pandas_names_the_extra(monkeypatch):
+    found = holdout_error(["a"] * 9, ["a"] * 9)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="frame needs pandas: pip install pandas"):
-        holdout_error(["a"] * 9, ["a"] * 9).to_frame()
+        found.to_frame()
 
 
 def count_seconds(*date):
