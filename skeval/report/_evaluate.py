@@ -1,7 +1,8 @@
 """Evaluation of one or several estimators in one call.
 
-`evaluate` validates its arguments. `_report_one` computes the metrics, the baseline, the other parts
-and the warnings, in this order. `_parts` contains the main estimate and the list of other parts.
+`evaluate` validates its arguments. `_report_one` computes the metrics, the baseline, the other
+parts and the warnings, in this order. `_parts` contains the main estimate and the list of other
+parts.
 """
 
 from __future__ import annotations
