@@ -192,6 +192,7 @@ def compare_scores(
     Over items, the largest statistic is compared with normal draws [3]_. The rank of a model is at
     least 1 plus the number of significantly better models, and at most the number of models that
     are not significantly worse [4]_. The Notes of `compare_predictions` have the error rates.
+
     References
     ----------
     .. [1] Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets.

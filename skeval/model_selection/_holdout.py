@@ -84,6 +84,7 @@ def holdout_error(
         errors, and nan for none. With groups, the forms are those of random sampling (with priors,
         too), for the number of independent samples with this standard error and with Student's t
         quantile. "t" replaces "normal".
+
     Raises
     ------
     ValueError
