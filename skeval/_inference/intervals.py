@@ -561,7 +561,7 @@ def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None
     needed = int(np.ceil(1 / tail - 1e-9)) if form in DRAWN else 2
     if n_draws < needed:
         raise ValueError(
-            f"n_resamples must be >= {needed} for method={form!r} and confidence_level= "
+            f"n_resamples must be >= {needed} for the interval {form!r} at confidence_level="
             f"{confidence_level:g}, got {n_draws}."
         )
 

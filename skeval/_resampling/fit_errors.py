@@ -55,7 +55,7 @@ def explain_call(error: Exception, inputs: Inputs) -> Exception | None:
         return ValueError(f"X must have rows of equal length for this estimator: {text}")
     if "should be a 1d array" in text and inputs.target.outputs:
         return ValueError(
-            f"y must have one column for this estimator, got {len(inputs.target.outputs)}columns. "
+            f"y must have one column for this estimator, got {len(inputs.target.outputs)}. "
             "If each column is a class, pass np.asarray(y).argmax(axis=1)."
         )
     # scorers compare predictions with y

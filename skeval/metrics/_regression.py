@@ -620,7 +620,7 @@ def _mean_under_function(
         if not abs(mass - 1) <= _TOLERANCE:
             raise ValueError(
                 f"distribution must integrate to 1 over support={tuple(support.tolist())}, got "
-                f"{mass:.6g}; Divide the density by its integral, or narrow support."
+                f"{mass:.6g}. Divide the density by its integral, or narrow support."
             )
         value, error = quad(weighted, **options, epsabs=0, epsrel=_GOAL)
     return value, error

@@ -308,15 +308,16 @@ def evaluate(
             own_checks=tuple(checks),
         )
     if time is not None:
-        cv = choose_time_folds(cv, time, inputs.target)
+        cv = choose_time_folds(cv, time, next(iter(tasks.values())).target)
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
         planned = _parts.choose_folds(tasks, cv, clock)
-        if time is not None and not planned[name].ordered:
+        first = next(iter(planned.values()))
+        if time is not None and not first.ordered:
             raise ValueError(
                 "cv must test later samples than it trains on if time is passed, got "
-                f"{planned[name].splitter!r}. Leave cv out, or pass the number of folds."
+                f"{first.splitter!r}. Leave cv out, or pass the number of folds."
             )
         evaluations = _parts.estimate_mains(planned, clock)
         for name, evaluation in evaluations.items():
@@ -326,7 +327,7 @@ def evaluate(
             own = clock.share(len(evaluations) - len(reports))
             reports[name] = _report_one(evaluation, estimators[name], own)
             clock.stopped = own.stopped
-    report: Report = reports[name]
+    report: Report = next(iter(reports.values()))
     if several:
         report = join_reports(reports, *compare_reports(reports), seed=seed)
     if clock.stopped:
