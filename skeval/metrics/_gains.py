@@ -112,14 +112,14 @@ class Top(NamedTuple):
         """Return the precision, recall or lift, its standard error and Wilson's interval.
 
         The variance of the influences is increased by the effect of one more positive and one more
-        negative on the precision. Without this, a selection that happens to contain one class
-        would have no variance.
+        negative on the precision p, ``r (1 - r) - p (1 - p)`` with ``r = (n p + 1) / (n + 2)``.
+        Without this, a selection that happens to contain one class would have no variance.
         """
         # effective numbers of all samples, of those inside, and of those that the rate refers to
         n = count_effective(np.ones_like(self.positive), self.weight, self.group)
         size = n_top = max(1.0, self.k * n)
-        value, rate = self.precision, (self.precision * n_top + 1) / (n_top + 2)
-        more = max(0.0, rate * (1 - rate) - value * (1 - value)) / n_top
+        value = self.precision
+        more = (1 - 2 * value) ** 2 * (n_top + 1) / (n_top * (n_top + 2) ** 2)
         if of != "precision":
             value, more = self.recall, more * (self.k / self.prevalence) ** 2
             size = count_effective(self.positive, self.weight, self.group)

@@ -144,6 +144,7 @@ def test_coverage_by_size_class_and_unit():
         (CLASS, SETS[:, :2], "2 columns"),
         (CLASS, AS_SETS, "numbers"),
         (CLASS, AS_SETS[1:], "59"),
+        (CLASS, [np.nan, *AS_SETS[1:]], "list of sets"),
     ],
 )
 def test_wrong_sets(y, sets, match):

@@ -146,6 +146,17 @@ def test_a_selection_of_one_class_has_a_standard_error():
     assert found.standard_error == pytest.approx(np.sqrt(11 / 12 * 1 / 12 / 10))
 
 
+@pytest.mark.parametrize("metric", ["recall_at_k", "lift_at_k"])
+@pytest.mark.parametrize("n", [20, 30, 70])
+def test_tied_scores_that_fix_a_rate_have_no_interval(metric, n):
+    """All scores are equal, so each sample counts k, whatever its class."""
+    y = np.arange(2 * n) % 2
+    with pytest.warns(UndefinedMetricWarning, match="no interval|undefined"):
+        found = metric_interval(metric, y, np.ones(2 * n))
+    assert found.value == pytest.approx(0.1 if metric == "recall_at_k" else 1)
+    assert np.isnan([*found.interval]).all()
+
+
 @pytest.mark.parametrize("metric", AT_K[:2])
 def test_limits_are_wilsons_with_the_standard_error(metric):
     y, score = sample(n=24)
