@@ -768,9 +768,7 @@ def naming_cause(
         yield
     except (TypeError, ValueError) as error:
         hint, row = "", _table.find_row(_table.unwrap(metric)[0])
-        few_values = (
-            pred.ndim == 1 and pred.dtype != object and len(np.unique(pred)) <= len(pred) // 2
-        )
+        few_values = pred.ndim == 1 and len({*map(str, pred)}) <= len(pred) // 2
         of_regions = row is not None and row.function in _table.REGIONS
         if true.ndim == 1 and pred.shape[1:] == (2,) and not of_regions:
             wanted = f"that of the second, {name}[:, 1]"
