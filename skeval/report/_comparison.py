@@ -49,6 +49,7 @@ from skeval.report._sentences import (
     name_metric,
     write_amount,
     write_methods,
+    write_relations,
 )
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
@@ -157,35 +158,15 @@ def write_comparison(report: ComparisonReport) -> list[str]:
         compared = [*compared, comparison.scope] if compared else [comparison.conclusion]
     if grave := list_grave(report.warnings):
         return [f"Do not report these errors: {'; '.join(grave)}.", *filter(None, compared)]
-    return [*filter(None, compared), *_judge_baselines(report)]
+    return [
+        *filter(None, compared),
+        *write_relations(_judge_systems(report), first.baseline, first.loss),
+    ]
 
 
 def _judge_systems(report: ComparisonReport) -> dict[str, Judgment]:
     """Return whether each model is better than the baseline by the metric that decides."""
     return {name: judge(one, report.deciding) for name, one in report.reports.items()}
-
-
-def _judge_baselines(report: ComparisonReport) -> list[str]:
-    """Return which models are better or worse than the baseline."""
-    # systems with the same relation to the same reference are named together
-    order = {"better": 0, "worse": 1}
-    systems: dict[tuple[int, str, str], list[str]] = {}
-    for name, one in _judge_systems(report).items():
-        if one.reference:
-            key = order.get(one.relation, 2), one.reference, one.metric
-            systems.setdefault(key, []).append(_quote(name))
-    texts, baseline = list[str](), report.first.baseline
-    for (place, reference, metric), names in sorted(systems.items()):
-        everyone = "Both" if len(report) == 2 else f"All {len(report)}"
-        who = everyone if len(names) == len(report) else join_words(names, "and")
-        if baseline is not None and reference == str(baseline):
-            reference += f" ({write_amount(baseline.error, report.first.loss)})"
-        by = f" by the {name_metric(metric)}" if metric else ""
-        verb = (("beat", "are worse than"), ("beats", "is worse than"))[len(names) == 1]
-        claim = f"{who} {verb[place]}" if place < 2 else ""
-        claim = claim or f"{'n' if texts else 'N'}o evidence that {join_words(names, 'or')} beats"
-        texts.append(f"{claim} {reference}{by}")
-    return [f"{'; '.join(texts)}."] if texts else []
 
 
 def _quote(name: str) -> str:

@@ -30,7 +30,7 @@ from skeval.report._findings import (
     is_above_zero,
     judge,
 )
-from skeval.report._page import CheckResult, list_few, list_grave, note
+from skeval.report._page import CheckResult, join_words, list_few, list_grave, note
 from skeval.utils._text import (
     count,
     name_of,
@@ -382,6 +382,31 @@ def note_given_folds(n_units: int) -> CheckResult:
         "units). The permutation test was not run. If samples belong together, pass groups=. If "
         "not, pass a number or a splitter with shuffle=True, which gives a shorter interval.",
     )
+
+
+def write_relations(
+    judgments: Mapping[str, Judgment], baseline: Baseline | None, loss: str
+) -> list[str]:
+    """Return which of several systems are better or worse than the baseline."""
+    # systems with the same relation to the same reference are named together
+    order = {"better": 0, "worse": 1}
+    systems: dict[tuple[int, str, str], list[str]] = {}
+    for name, one in judgments.items():
+        if one.reference:
+            key = order.get(one.relation, 2), one.reference, one.metric
+            systems.setdefault(key, []).append(f'"{name}"')
+    texts = list[str]()
+    for (place, reference, metric), names in sorted(systems.items()):
+        everyone = "Both" if len(judgments) == 2 else f"All {len(judgments)}"
+        who = everyone if len(names) == len(judgments) else join_words(names, "and")
+        if baseline is not None and reference == str(baseline):
+            reference += f" ({write_amount(baseline.error, loss)})"
+        by = f" by the {name_metric(metric)}" if metric else ""
+        verb = (("beat", "are worse than"), ("beats", "is worse than"))[len(names) == 1]
+        claim = f"{who} {verb[place]}" if place < 2 else ""
+        claim = claim or f"{'n' if texts else 'N'}o evidence that {join_words(names, 'or')} beats"
+        texts.append(f"{claim} {reference}{by}")
+    return [f"{'; '.join(texts)}."] if texts else []
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
