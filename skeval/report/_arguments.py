@@ -21,11 +21,11 @@ from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
 from skeval.model_selection._score_interval import measure_loss, measure_metrics, settle
-from skeval.model_selection._subgroups import compare_subgroups, read_subgroups
+from skeval.model_selection._subgroups import compare_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._sentences import name_metric
 from skeval.utils import _checks
-from skeval.utils._checks import naming, refuse_shuffled_index
+from skeval.utils._checks import naming
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
 from skeval.utils._text import name_of
 
@@ -108,14 +108,6 @@ def count_columns(X: Any) -> int | None:
     except ValueError:  # rows of different length
         return None
     return shape[1] if len(shape) > 1 else None
-
-
-def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
-    """Return the subgroup of each sample."""
-    if by is not None:
-        refuse_shuffled_index(X, {"by": by})
-        read_subgroups(by, n_samples)  # raise before the work
-    return by
 
 
 def name_rows(X: Any) -> Sequence[Any] | None:

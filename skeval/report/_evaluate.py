@@ -33,6 +33,7 @@ from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, average_repeats, read_positive_weight
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
+from skeval.model_selection._subgroups import read_subgroups
 from skeval.report import (
     _arguments,
     _data_checks,
@@ -46,7 +47,16 @@ from skeval.report import (
 from skeval.report._comparison import compare_reports, join_reports
 from skeval.report._data_checks import CHECKS
 from skeval.report._page import CheckResult, Figure, Section, Table, list_grave, note
-from skeval.report._parts import IMPORTANCE, PARTS, Clock, Evaluation, Finished, OwnCheck, Task
+from skeval.report._parts import (
+    IMPORTANCE,
+    PARTS,
+    Clock,
+    Evaluation,
+    Finished,
+    OwnCheck,
+    RunOptions,
+    Task,
+)
 from skeval.report._report import Report, recorded
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
@@ -262,51 +272,37 @@ def evaluate(
         rows |= {"left_out": left_out, "params": params, "names": row_names}
         X, time, rows = sort_rows(X, time, rows)
         y, groups, by, sample_weight, left_out, params, row_names = rows.values()
-    tasks = {}
-    for name, model in estimators.items():
-        inputs = validate_inputs(
-            model,
-            X,
-            y,
-            groups,
-            loss=loss,
-            params=params,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            memory=memory,
-            error_score=error_score,
-            method=AUTO,
-            confidence_level=confidence_level,
-            several=True,
-        )
-        for option, value in (("pos_label", pos_label), ("left_out", left_out)):
-            if value is not None and inputs.target.outputs:
-                raise ValueError(f"{option} must be None if y has several columns, got {value!r}.")
-        if pos_label is not None:
-            inputs = inputs.with_options(target=inputs.target.with_positive(pos_label))
-        # outputs of each fit, and columns that describe the samples
-        names = _arguments.check_feature_names(inputs.X, feature_names)
-        request = request_scores(inputs, scoring, parts, names, seed)
-        columns = check_left_out(left_out, len(inputs.target))
-        subgroups = _arguments.find_subgroups(X, by, len(inputs.target))
-        # the estimator without resampling of its own, and its weights
-        rule, notes = skip_nested_resampling(model)
-        inputs = inputs.with_estimator(rule)
-        inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
-        tasks[name] = Task(
-            runner=Runner(inputs),
-            request=request,
-            seed=seed,
-            n_permutations=n_permutations,
-            include=parts,
-            feature_names=names,
-            row_names=row_names,
-            by=subgroups,
-            left_out=columns,
-            notes=tuple(notes),
-            ignored=ignored,
-            own_checks=tuple(checks),
-        )
+    # one task for each estimator, with the same options
+    options = RunOptions(
+        seed=seed,
+        n_permutations=n_permutations,
+        include=parts,
+        scoring=scoring,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        feature_names=_arguments.check_feature_names(X, feature_names),
+        row_names=row_names,
+        by=by,
+        left_out=read_left_out(left_out),
+        ignored=ignored,
+        own_checks=tuple(checks),
+    )
+    validate = partial(
+        validate_inputs,
+        X=X,
+        y=y,
+        groups=groups,
+        loss=loss,
+        params=params,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+        error_score=error_score,
+        method=AUTO,
+        confidence_level=confidence_level,
+        several=True,
+    )
+    tasks = {name: make_task(validate(model), options) for name, model in estimators.items()}
     if time is not None:
         cv = choose_time_folds(cv, time, next(iter(tasks.values())).target)
     # the main estimates on the same folds, then all other parts of each estimator
@@ -353,23 +349,43 @@ def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
     return named
 
 
-def request_scores(
-    inputs: Inputs, scoring: Any, parts: Any, names: Sequence[str] | None, seed: int
-) -> FitRequest:
+def make_task(inputs: Inputs, options: RunOptions) -> Task:
+    """Return the task of one estimator. Raise an error if an option is wrong for the data."""
+    # options that depend on the target and the number of samples
+    if inputs.target.outputs:
+        for option in ("pos_label", "left_out"):
+            if (value := getattr(options, option)) not in (None, {}):
+                raise ValueError(f"{option} must be None if y has several columns, got {value!r}.")
+    if options.pos_label is not None:
+        inputs = inputs.with_options(target=inputs.target.with_positive(options.pos_label))
+    check_left_out(options.left_out, len(inputs.target))
+    if options.by is not None:
+        _checks.refuse_shuffled_index(inputs.X, {"by": options.by})
+        read_subgroups(options.by, len(inputs.target))  # raise before the work
+    # outputs of each fit, of the estimator without resampling of its own
+    request = request_scores(inputs, options)
+    rule, notes = skip_nested_resampling(inputs.estimator)
+    inputs = inputs.with_estimator(rule)
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, options.sample_weight))
+    return Task(runner=Runner(inputs), request=request, options=options, notes=tuple(notes))
+
+
+def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
     """Return the request for scores of each fit, and for the results of a final search.
 
     The importance of features is the decrease of the estimator's score for each shuffled feature.
     Inputs without columns, such as texts and kernels, have no features to shuffle.
     """
-    scorers = _arguments.name_scorers(scoring)
+    parts, names = options.include, options.feature_names
+    scorers = _arguments.name_scorers(options.scoring)
     scorers = {name: read_scoring(inputs.estimator, one) for name, one in scorers.items()}
     has_columns = _arguments.count_columns(inputs.X) is not None
     wanted = parts == "all" or "importance" in parts
     if wanted and has_columns and not inputs.tags.input_tags.pairwise:
-        names = names or [f"x{column}" for column in range(inputs.X.shape[1])]
-        if len(set(names)) < len(names):
-            names = [f"{name} [{column}]" for column, name in enumerate(names)]
-        drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, names, seed=seed)
+        named = names or tuple(f"x{column}" for column in range(inputs.X.shape[1]))
+        if len(set(named)) < len(named):
+            named = tuple(f"{name} [{column}]" for column, name in enumerate(named))
+        drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, named, seed=options.seed)
         scorers |= {IMPORTANCE + name: one for name, one in drops.items()}
     check_scorers(inputs, scorers)
     # the results of a search at the end of a pipeline
@@ -404,7 +420,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         **finished.results,
         out_of_fold=predictions,
         omitted=finished.omitted,
-        feature_names=evaluation.feature_names,
+        feature_names=evaluation.options.feature_names,
         confidence_level=float(inputs.confidence_level),
         n_samples=len(target),
         n_groups=predictions.cases.n_groups,
@@ -413,7 +429,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         positive=_findings.find_positive_class(target),
         estimator=_report.write_estimator(estimator),
         estimator_name=_report.name_steps(estimator),
-        seed=evaluation.seed,
+        seed=evaluation.options.seed,
         warnings=(),
     )
     # nothing is said of the baseline after a serious warning, and if another metric decides
@@ -444,8 +460,8 @@ def _run_checks(
     evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
 ) -> tuple[list[CheckResult], list[CheckResult]]:
     """Return the results of all checks, and the warnings with notes on the run."""
-    inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
-    predictions, ignored = evaluation.predictions, evaluation.ignored
+    inputs, target, options = evaluation.inputs, evaluation.target, evaluation.options
+    predictions, names, ignored = evaluation.predictions, options.feature_names, options.ignored
     units = predictions.cases
     found: list[CheckResult] = []
     if target.outputs:
@@ -454,7 +470,7 @@ def _run_checks(
     else:
         # the table, the order of its rows, and perfect predictions with the features that give them
         kept = evaluation.design.inputs.kept_together
-        table = _data_checks.describe_table(inputs.X, target, kept, names, evaluation.left_out)
+        table = _data_checks.describe_table(inputs.X, target, kept, names, options.left_out)
         results = _data_checks.run_checks(table, ignore=ignored)
         if "perfect" not in ignored and _findings.is_perfect(predictions, metrics):
             found += _data_checks.check_perfection(inputs.X, target, names)
@@ -464,11 +480,9 @@ def _run_checks(
         cautions = _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
         if "fitted-before" not in ignored:
-            cautions += _warnings.check_fitted_before(
-                evaluation.runner, evaluation.seed, clock.allows
-            )
+            cautions += _warnings.check_fitted_before(evaluation.runner, options.seed, clock.allows)
     # checks of the user, the folds and the estimates
-    for check in evaluation.own_checks:
+    for check in options.own_checks:
         code = _warnings.name_check(check)
         if code not in ignored and (text := check(inputs.X, target.given)):
             cautions.append(CheckResult.from_text(code, text))
@@ -491,7 +505,7 @@ def _run_checks(
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
     named = _data_checks.drop_repeated([*results, *found])  # no finding is said twice
-    results += _warnings.list_checks([*found, *cautions], others, evaluation.own_checks)
+    results += _warnings.list_checks([*found, *cautions], others, options.own_checks)
     return results, _data_checks.write_cautions(named) + cautions
 
 
@@ -508,7 +522,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         rare = _findings.find_rare_class(sizes, metrics, loss.name)
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
-        hard = _findings.find_hard_samples(predictions, evaluation.row_names, rare)
+        hard = _findings.find_hard_samples(predictions, evaluation.options.row_names, rare)
     subgroups = _parts.measure_subgroups(evaluation, None if rare is None else rare.metric)
     earlier = _parts.find_earlier(evaluation)
     return {
@@ -563,9 +577,9 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
 
 def _check_order(evaluation: Evaluation) -> list[CheckResult]:
     """Return the findings about the order of the rows."""
-    X, folds = evaluation.inputs.X, evaluation.folds
-    columns = _data_checks.name_columns(X, evaluation.feature_names)
-    where = columns, evaluation.left_out, evaluation.row_names
+    X, folds, options = evaluation.inputs.X, evaluation.folds, evaluation.options
+    columns = _data_checks.name_columns(X, options.feature_names)
+    where = columns, options.left_out, options.row_names
     if evaluation.ordered:
         return _data_checks.check_split_order(*where, folds)
     groups = evaluation.inputs.groups
@@ -575,22 +589,25 @@ def _check_order(evaluation: Evaluation) -> list[CheckResult]:
 # --- arguments
 
 
-def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
-    """Return the columns outside X as a dict. Each must have one value per sample."""
+def read_left_out(left_out: Any) -> dict[str, np.ndarray]:
+    """Return the columns outside X as a dict."""
     if left_out is None:
         return {}
     if not (isinstance(left_out, Mapping) or hasattr(left_out, "columns")):
         raise ValueError(
             f"left_out must be a dict or a data frame of columns, got {type(left_out).__name__}."
         )
-    columns = {str(name): np.asarray(left_out[name]) for name in left_out}
+    return {str(name): np.asarray(left_out[name]) for name in left_out}
+
+
+def check_left_out(columns: Mapping[str, np.ndarray], n_samples: int) -> None:
+    """Raise an error unless the columns outside X have one value per sample."""
     for name, column in columns.items():
         if column.shape != (n_samples,):
             raise ValueError(
                 f"left_out must have a value for each of {n_samples} samples, {name!r} has shape "
                 f"{column.shape}."
             )
-    return columns
 
 
 def check_include(include: Any) -> frozenset[str] | str:

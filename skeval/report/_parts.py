@@ -121,22 +121,32 @@ OwnCheck = Callable[[Any, Any], str | None]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class RunOptions:
+    """Options of an evaluation, the same for all its estimators."""
+
+    seed: int
+    n_permutations: int
+    include: frozenset[str] | str
+    scoring: Any
+    pos_label: Any
+    sample_weight: Any
+    feature_names: tuple[str, ...] | None
+    row_names: Sequence[Any] | None
+    by: Any
+    left_out: dict[str, np.ndarray]
+    ignored: frozenset[str]
+    """Codes of checks without warnings."""
+    own_checks: tuple[OwnCheck, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
     """One estimator to evaluate, with its validated arguments."""
 
     runner: Runner
     request: FitRequest
-    seed: int
-    n_permutations: int
-    include: frozenset[str] | str
-    feature_names: tuple[str, ...] | None
-    row_names: Sequence[Any] | None
-    by: Any
-    left_out: dict[str, np.ndarray]
+    options: RunOptions
     notes: tuple[CheckResult, ...]
-    ignored: frozenset[str]
-    """Codes of checks without warnings."""
-    own_checks: tuple[OwnCheck, ...]
 
     @property
     def inputs(self) -> Inputs:
@@ -147,6 +157,11 @@ class Task:
     def target(self) -> Target:
         """Class labels or numeric target."""
         return self.inputs.target
+
+    @property
+    def root(self) -> np.random.SeedSequence:
+        """Seed of all draws, the same for each part."""
+        return root_seed(self.options.seed)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -184,9 +199,7 @@ class Evaluation(PlannedTask):
 def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[CheckResult]) -> PlannedTask:
     """Return a task with its folds, with all repeats, and those of the first one."""
     drawn = cv is None or isinstance(cv, Integral)
-    design = _interval_methods.plan_repeats(
-        task.inputs, root_seed(task.seed), cv=cv if drawn else splitter
-    )
+    design = _interval_methods.plan_repeats(task.inputs, task.root, cv=cv if drawn else splitter)
     folds = design.splits
     if folds is None:
         plan = design.plan
@@ -214,7 +227,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
     target, groups, notes = first.target, first.inputs.groups, list[CheckResult]()
     if cv is None and clock.budget is not None:
         inputs = [task.inputs for task in tasks.values()]
-        cv, notes = choose_folds_in_time(inputs, clock.left, first.seed)
+        cv, notes = choose_folds_in_time(inputs, clock.left, first.options.seed)
     n_folds = cv
     if cv is None:
         most = plans.folds_for(len(target))
@@ -242,8 +255,8 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
         pairs = np.unique(target.codes * len(target) + units)
         for code in np.flatnonzero(np.bincount(pairs // len(target)) == 1):
             notes.append(note_single_group(quote_label(target.classes[code])))
-    splitter = plans.resolve_splitter(n_folds, target, groups, first.seed)
-    splitter = plans.seed_splitter(splitter, root_seed(first.seed))
+    splitter = plans.resolve_splitter(n_folds, target, groups, first.options.seed)
+    splitter = plans.seed_splitter(splitter, first.root)
     return {name: plan_task(task, cv, splitter, notes) for name, task in tasks.items()}
 
 
@@ -438,7 +451,7 @@ def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
 def _estimate(method: str, evaluation: Evaluation) -> list[Estimate]:
     """Return the error by a method of `error_interval`."""
     runner = evaluation.runner.with_options(method=method)
-    return [_interval_methods.ERROR_METHODS[method].estimate(runner, root_seed(evaluation.seed))]
+    return [_interval_methods.ERROR_METHODS[method].estimate(runner, evaluation.root)]
 
 
 def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
@@ -451,18 +464,18 @@ def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
         finished.append((block, output))
     inputs = evaluation.design.inputs.with_options(method="cross_validation")
     runner = Runner(inputs, finished)
-    return [_estimates.cross_validation(runner, root_seed(evaluation.seed), cv=evaluation.folds)]
+    return [_estimates.cross_validation(runner, evaluation.root, cv=evaluation.folds)]
 
 
 def _bootstrap(evaluation: Evaluation) -> list[Estimate]:
     """Return the out-of-bag, .632 and .632+ errors of one set of resamples."""
-    runner, root = evaluation.runner.with_options(method="bootstrap"), root_seed(evaluation.seed)
+    runner, root = evaluation.runner.with_options(method="bootstrap"), evaluation.root
     return list(estimate_bootstraps(runner, root, n_resamples=N_BOOTSTRAPS).values())
 
 
 def _perturb(evaluation: Evaluation) -> list[tuple[Estimate, ...]]:
     """Return the intervals around the cross-validated error, by both statistics."""
-    _, root = root_seed(evaluation.seed).spawn(2)
+    _, root = evaluation.root.spawn(2)
     runner = evaluation.strict.with_options(method="perturbation")
     # the report has its own sentence for this
     with ignored_warnings(UserWarning, "the resubstitution error"):
@@ -480,7 +493,7 @@ def _permute(evaluation: Evaluation) -> list[Test]:
 
     With ``include="auto"`` it stops as soon as it is clear whether P exceeds `ALPHA`.
     """
-    inputs, target, root = evaluation.inputs, evaluation.target, root_seed(evaluation.seed)
+    inputs, target, root = evaluation.inputs, evaluation.target, evaluation.root
     loss, metric = inputs.loss, evaluation.metric
     scoring: Any = metric or SCORINGS.get(loss.name)
     if target.outputs or loss.response == "predict_proba" or scoring is None:
@@ -489,8 +502,8 @@ def _permute(evaluation: Evaluation) -> list[Test]:
         scoring = make_scorer(score, greater_is_better=False, response_method=loss.response)
     with ignored_warnings(UserWarning, r"\d+ of \d+ groups have"):  # the report warns
         exchange = draw_orders(target.y, inputs.groups, root)
-    n_most = evaluation.n_permutations
-    rule = stop_when_decided(n_most, ALPHA) if evaluation.include == "auto" else None
+    n_most = evaluation.options.n_permutations
+    rule = stop_when_decided(n_most, ALPHA) if evaluation.options.include == "auto" else None
     with ignored_warnings(UserWarning, "The least populated class"):  # the report has a note
         result: Any = compare_with_permutations(  # one metric, one result
             evaluation.strict, evaluation.splitter, scoring, exchange, n_most, root, rule
@@ -520,7 +533,7 @@ def _select(evaluation: Evaluation) -> list[Any]:
         bias = compare_selections(evaluation.strict.inputs, parts, plan, repeat_of, level)
     # the selected features of each fold
     head, _ = parts
-    note = partial(read_selected, feature_names=evaluation.feature_names)
+    note = partial(read_selected, feature_names=evaluation.options.feature_names)
     selecting = evaluation.strict.inputs.with_estimator(head).with_options(
         params=params_of_part(head, evaluation.inputs.params)
     )
@@ -548,7 +561,7 @@ def measure_scores(evaluation: Evaluation, *, drops: bool = False) -> list[Estim
 
 def measure_subgroups(evaluation: Evaluation, metric: str | None) -> Results | None:
     """Return the error, or the metric of a rare class, in each subgroup."""
-    if evaluation.by is None:
+    if evaluation.options.by is None:
         return None
     predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
     counted = evaluation.design.inputs.with_options(counted=predictions.cases)
@@ -560,7 +573,7 @@ def measure_subgroups(evaluation: Evaluation, metric: str | None) -> Results | N
         return _interval_methods.error_of_some(counted, predictions, evaluation.estimate, chosen)
 
     with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
-        return compare_subgroups(evaluation.by, len(evaluation.target), measure, level)
+        return compare_subgroups(evaluation.options.by, len(evaluation.target), measure, level)
 
 
 def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
@@ -683,7 +696,7 @@ PARTS = {
     ),
     "permutation": Part(
         _permute,
-        lambda evaluation: len(evaluation.folds) * (1 + evaluation.n_permutations),
+        lambda evaluation: len(evaluation.folds) * (1 + evaluation.options.n_permutations),
         _refuse_permutations,
         results=("permutation",),
         in_auto=True,
@@ -707,14 +720,14 @@ class Finished(NamedTuple):
 def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
     """Compute the parts that are included and defined, as long as time is left."""
     finished = Finished([], {key: None for part in PARTS.values() for key in part.results}, {}, [])
-    include, inputs = evaluation.include, evaluation.inputs
+    include, inputs = evaluation.options.include, evaluation.inputs
     for name, part in PARTS.items():
         named = include not in ("auto", "all") and name in include
         if not (part.required or named or include in ("auto", "all")):
             continue
         # parts that are not defined, or disabled; a requested one has a warning
         obstacle = part.obstacle(evaluation)
-        if name == "permutation" and not evaluation.n_permutations:
+        if name == "permutation" and not evaluation.options.n_permutations:
             obstacle = "n_permutations=0"
         if obstacle:
             if named:
