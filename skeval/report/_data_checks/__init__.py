@@ -24,6 +24,7 @@ from skeval.report._data_checks.leakage import (
     check_telling_features,
 )
 from skeval.report._data_checks.table import (
+    Finding,
     TableDescription,
     convert_rows,
     describe_table,
@@ -62,13 +63,13 @@ __all__ = [
 class Check(NamedTuple):
     """A check, with the code and title of its results, the required target, and its function.
 
-    The function yields findings, that is, results whose outcome is "note", "serious" or "not run".
+    The function yields findings whose outcome is "note", "serious" or "not run".
     """
 
     code: str
     title: str
     needs: str
-    find: Callable[[TableDescription], Iterable[CheckResult]]
+    find: Callable[[TableDescription], Iterable[Finding]]
 
 
 ANY, TARGET, ONE, CLASSES, NUMBERS = "any", "target", "one target", "classes", "numbers"
@@ -101,8 +102,11 @@ def run_checks(
     with np.errstate(all="ignore"):  # missing values
         for code, title, needs, find in CHECKS:
             outcome = "ignored" if code in ignore else "" if needs in kinds else "not applicable"
-            findings = [] if outcome else list(find(table))
-            results += findings or [CheckResult(code, title, outcome or "passed")]
+            if outcome:
+                results.append(CheckResult(code, title, outcome))
+                continue
+            found = [CheckResult(code, own or title, *what) for *what, own in find(table)]
+            results += found or [CheckResult(code, title, "passed")]
     return results
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -18,19 +17,19 @@ from skeval.report._data_checks.table import (
     MIN_VALUES,
     TIME,
     TOLERANCE,
+    Finding,
     TableDescription,
     Values,
     encode_column,
     find_direction,
     find_first_equal,
-    find_values,
     get_rounding_error,
     get_tolerance,
     hash_rows,
-    list_blocks,
+    list_run_ends,
+    number_cells,
     standardize,
 )
-from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
 """Minimum fraction of samples that equal another one, and minimum number of copies, or of sets of
@@ -54,7 +53,7 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 """Minimum number of equal pairs per neighboring pair, without and with a wide gap."""
 
 
-def check_copies(table: TableDescription) -> Iterator[CheckResult]:
+def check_copies(table: TableDescription) -> Iterator[Finding]:
     """Report samples that equal a sample of another group.
 
     Copies are serious if they have the same targets and are not due to chance. They are not due to
@@ -86,22 +85,19 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
             return
         together = _stand_together(first, repeated, units) and not _is_sorted(table, len(rows))
         if together and _have_similar_targets(first[copies], table.all_target, copies):
-            yield CheckResult(
-                "copies",
-                "Repeated rows",
+            yield Finding(
                 "serious",
                 f"{n_copies} of {n} samples equal another sample, most of them next in the file",
                 "If they are measurements of one object, errors are too low: pass the objects as "
                 "groups=.",
+                title="Repeated rows",
             )
             return
         # chance may produce equal rows in a dense table
         excess = _exceed_neighbors(rows, sizes) or _has_continuous_column(table.columns, len(rows))
         if not excess or not _agree(first[copies], table.all_target, copies):
             return
-    yield CheckResult(
-        "copies",
-        "Exact copies",
+    yield Finding(
         "serious",
         f"{n_copies} of {n} samples are exact copies of another sample",
         "Copies in both training and test set make errors too low and intervals too short. Remove "
@@ -121,7 +117,7 @@ def _agree(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
 
 def _have_similar_targets(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
     """Whether the targets of equal rows are more similar than those of other rows."""
-    values = find_values(first[:, None].astype(float))
+    values = number_cells(first[:, None].astype(float))
     return _measure_agreement(values, _spread_target(target)[copies])[0] > 0
 
 
@@ -152,7 +148,7 @@ def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
     considered, because its equal values are consecutive in any file.
     """
     columns = [*table.columns.T, _spread_target(table.target).argmax(axis=1)]
-    in_blocks = any(True for _ in list_blocks(columns, n_distinct / 2))
+    in_blocks = any(True for _ in list_run_ends(columns, n_distinct / 2))
     return in_blocks or any(find_direction(column) for column in columns)
 
 
@@ -248,7 +244,7 @@ MAX_TIES = 0.01
 """Fraction of equal distances above which samples lie on a grid, where ratios are meaningless."""
 
 
-def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
+def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     r"""Report samples with a few close neighbors and a gap to the next ones.
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
@@ -274,7 +270,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
             f"fewer than {MIN_SAMPLES}" if len(rows) < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
         )
         reason = f"near-duplicates ({limit} distinct rows)"
-        yield CheckResult("near-duplicates", "Near-duplicates", "not run", reason)
+        yield Finding("not run", reason)
         return
     points = standardize(table.columns[np.ix_(rows, kept)])
     # distances to the nearest neighbors
@@ -308,9 +304,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     opposite = k == 1 and within > (1 + NEARLY_CONSTANT) * by_chance and within > 1.5 * beyond
     share = f"{100 * near.mean():.0f} % of the samples have {k} near-duplicate{'s' * (k > 1)}"
     relation = " with the same target" if agree else " of another class" if opposite else ""
-    yield CheckResult(
-        "near-duplicates",
-        "Near-duplicates",
+    yield Finding(
         "serious" if agree or opposite else "note",
         share + relation,
         "If they are measurements of one object, the error is too "
@@ -397,7 +391,7 @@ class Candidate(NamedTuple):
         return bool(np.any(np.count_nonzero(self.rows_by_class, axis=0) == 1))
 
 
-def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
+def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     """Report columns whose values name objects, by their name, their design, or the target.
 
     A feature is serious if its values nearly determine the target and another sign shows that they
@@ -440,7 +434,7 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
         measured = is_number and np.any(cells[used] != np.floor(cells[used]))
         if kind == "date" or _is_time(name) or measured:
             continue
-        values = find_values(cells[used, None])
+        values = number_cells(cells[used, None])
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
         is_feature = not (is_number or outside or named)
         if _has_repeats(values, outside) and (is_feature or not one.makes_class):
@@ -460,7 +454,7 @@ def _list_compared_rows(table: TableDescription) -> tuple[np.ndarray, np.ndarray
     return rows, rows[np.sort(np.unique(table.first_equal[rows], return_index=True)[1])]
 
 
-def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult | None:
+def _judge_candidate(table: TableDescription, column: Candidate) -> Finding | None:
     """Return a finding about a column that names objects or is related to the target, if it is."""
     values, classes = column.values, table.target.classes is not None
     # signs that the values name objects: a design with repeats, or consecutive numbers
@@ -484,8 +478,7 @@ def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult 
     decides = classes and np.all(np.count_nonzero(column.rows_by_class, axis=1) == 1)
     lead = f"Check {column.name!r} first: alone it predicts the class without error"
     may_name = f" If its values name objects, pass {column.name!r} as groups."
-    return replace(
-        finding,
+    return finding._replace(
         lead=lead if decides else "",
         title="Category that determines the target",
         outcome="note",
@@ -494,16 +487,15 @@ def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult 
     )
 
 
-def _describe_groups(column: Candidate) -> CheckResult:
+def _describe_groups(column: Candidate) -> Finding:
     """Return the finding of a feature that names objects, whatever their targets are."""
-    return CheckResult(
-        "identifier",
-        "Probable groups",
+    return Finding(
         "note",
         f"the values of {column.name!r} look like names of objects that were measured repeatedly "
         f"({len(column.values.size)} values in {len(column.rows)} rows)",
         "Rows of an object are in training and test sets, so errors may be too low for new "
         f"objects. {_advise_groups(column.name)} and remove it from the features.",
+        title="Probable groups",
     )
 
 
@@ -582,7 +574,7 @@ def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, floa
     return (1 - within / (total / (n - 1)) if total > 0 else 0.0), squares
 
 
-def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
+def _relate_to_target(column: Candidate, target: Target) -> Finding | None:
     """Describe a column whose repeated values have similar or different targets.
 
     A feature is described only if they are nearly always equal, or different.
@@ -624,14 +616,13 @@ def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
     direction = f"errors are too {'high' if opposite else 'low'}"
     if not serious:
         direction = "the samples are not independent"
-    return CheckResult(
-        "identifier",
-        "Identifier" if serious else "Shared values",
+    return Finding(
         "serious" if serious else "note",
         f"{_sum_repeated(values)} of {n} samples share a value of {column.name!r}, and samples "
         f"with the same value {relation}",
         f"If they are repeated measurements of an object, {direction}. "
         f"{_advise_groups(column.name)}{'' if outside else ' and remove it from the features'}.",
+        title="" if serious else "Shared values",
     )
 
 

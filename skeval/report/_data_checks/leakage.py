@@ -15,6 +15,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
+    Finding,
     TableDescription,
     Values,
     describe_table,
@@ -75,7 +76,7 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 # --- one feature
 
 
-def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
+def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     """Report features that are a function of a numeric target, or have one value per class."""
     if table.target.classes is None:
         copies = {p: 0 for p, *related in _list_related(table) if _is_function(*related)}
@@ -91,7 +92,7 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
     if n_other:
         evidence += f" ({n_other} row{'s differ' if n_other > 1 else ' differs'})"
         advice += " A test result that is known before the target may stay."
-    yield CheckResult("target-copy", "Copy of the target", "serious", evidence, advice)
+    yield Finding("serious", evidence, advice)
 
 
 def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -163,7 +164,7 @@ def _list_codings(table: TableDescription) -> dict[int, int]:
     n_classes, n_columns = table.target.n_classes, table.columns.shape[1]
     copies: dict[int, int] = {}
     known = table.n_known >= MIN_KNOWN * len(table.columns)
-    for block, values in table.find_values(np.flatnonzero(known & (table.n_values == n_classes))):
+    for block, values in table.number_cells(np.flatnonzero(known & (table.n_values == n_classes))):
         all_counts = _count_classes(values, table.target.codes, n_classes)
         for place, position in enumerate(block.tolist()):
             # each class has a value of its own
@@ -189,7 +190,7 @@ RULES = {
 """Ways in which a column decides the class, with their severity and the start of a sentence."""
 
 
-def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
+def check_telling_features(table: TableDescription) -> Iterator[Finding]:
     """Report features that alone determine the class, or the order of a numeric target.
 
     A finding is serious if missing values, the most frequent value or the levels determine a
@@ -205,9 +206,7 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
         if monotone := [p for p, column, y in related if not _is_function(column, y)]:
             evidence, how = f"{table.name(monotone)} alone", "gives the order of the targets"
             lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
-            yield CheckResult(
-                "telling-feature", "Perfect feature", "note", f"{evidence} {how}", advice, lead
-            )
+            yield Finding("note", f"{evidence} {how}", advice, lead)
         return
     # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
@@ -237,8 +236,8 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
         if rule == "order" and not (apart or one_of_many):
             lead = f"Check {str(table.names[best])!r} first: alone it predicts {what} "
             lead += _write_share(least)
-        title = "Nearly perfect feature" if most else "Perfect feature"
-        yield CheckResult("telling-feature", title, outcome, evidence, advice, lead)
+        title = "Nearly perfect feature" if most else ""
+        yield Finding(outcome, evidence, advice, lead, title)
 
 
 def _write_share(wrong: float) -> str:
@@ -258,7 +257,7 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
     places[classes] = np.arange(len(classes))
     codes = places[target.codes]
     sizes = np.bincount(codes, minlength=len(classes) + 1)
-    for block, values in table.find_values(_screen(table, classes)):
+    for block, values in table.number_cells(_screen(table, classes)):
         all_counts = _count_classes(values, codes, len(sizes))
         for place, position in enumerate(block.tolist()):
             counts = all_counts[values.of_column(place)]
@@ -482,7 +481,7 @@ def _list_sufficient_features(table: TableDescription) -> list[int]:
     return []
 
 
-def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
+def check_target_formula(table: TableDescription) -> Iterator[Finding]:
     """Report a numeric target that is a sum or product of several features.
 
     In nearly all rows, the target or its logarithm is a linear combination of columns or of their
@@ -507,9 +506,7 @@ def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
         parts = _find_parts(columns[complete][:, allowed], y[complete], formula == "product")
         if len(parts) > 1:
             named = table.name(positions[allowed][parts].tolist()).removeprefix("each of the ")
-            yield CheckResult(
-                "target-formula",
-                "Target computed from features",
+            yield Finding(
                 "serious",
                 f"the target is a {formula} of {named}, up to rounding",
                 "Remove these features, unless they are known before the target.",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -36,6 +36,17 @@ TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-7
 """Relative difference of equal values, in double and in single precision."""
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 """Texts of missing values, in lower case."""
+
+
+class Finding(NamedTuple):
+    """What a check found, as in `CheckResult`. The check itself knows its code and title."""
+
+    outcome: str
+    evidence: str
+    advice: str = ""
+    lead: str = ""
+    title: str = ""
+    """Title of a finding that needs its own."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,7 @@ class Values:
         return np.bincount(self.of_cell.reshape(-1), weights, len(self.size) + 1)[:-1]
 
 
-def find_values(columns: np.ndarray) -> Values:
+def number_cells(columns: np.ndarray) -> Values:
     """Sort the columns of a table, and number their distinct values."""
     # the first cell of each value, in the order of each column
     order = np.argsort(columns.T, axis=1)
@@ -156,7 +167,7 @@ class TableDescription:
         outcome = rankdata(y) - (len(y) + 1) / 2
         largest = np.sqrt(12 * (outcome @ outcome) / (len(y) * (len(y) ** 2 - 1.0)))
         found = np.zeros(self.columns.shape[1])
-        for block, values in self.find_values(np.arange(len(found))):
+        for block, values in self.number_cells(np.arange(len(found))):
             # missing values are in the middle
             known = np.isfinite(self.columns[:, block]).T
             ranks = np.where(known, values.of_cell, np.nan)
@@ -170,10 +181,10 @@ class TableDescription:
         width = max(1, BLOCK_CELLS // (n_rows or len(self.columns)))
         return [positions[k : k + width] for k in range(0, len(positions), width)]
 
-    def find_values(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, Values]]:
+    def number_cells(self, positions: np.ndarray) -> Iterator[tuple[np.ndarray, Values]]:
         """Yield blocks of columns, and their values."""
         for block in self.list_blocks(positions):
-            yield block, find_values(self.columns[:, block])
+            yield block, number_cells(self.columns[:, block])
 
     def name(self, positions: Sequence[int]) -> str:
         """Return the names of a few features."""
@@ -355,7 +366,7 @@ def find_direction(values: np.ndarray, ends: Sequence[int] | np.ndarray = ()) ->
     return "rises" if np.all(steps >= 0) else "falls" if np.all(steps <= 0) else ""
 
 
-def list_blocks(columns: Iterable[np.ndarray], most: float) -> Iterator[np.ndarray]:
+def list_run_ends(columns: Iterable[np.ndarray], most: float) -> Iterator[np.ndarray]:
     """Yield the ends of the blocks of each column whose equal values are in consecutive rows.
 
     Such a column has at least two values and at most `most`.

@@ -18,10 +18,11 @@ from skeval._resampling.predictions import Predictions
 from skeval.report._data_checks.table import (
     MIN_TIMES,
     TIME,
+    Finding,
     TableDescription,
     drop_infinite,
     find_direction,
-    list_blocks,
+    list_run_ends,
 )
 from skeval.report._page import CheckResult
 from skeval.utils._text import read_times
@@ -153,7 +154,7 @@ def check_order(
             alike = []  # no feature reveals which rows are neighbors
         # a numeric target counts as a column, and classes as a category
         similar += [] if classes else [_autocorrelate(rankdata(y))]
-        blocks = list(list_blocks([*named.values(), *([y] if classes else ())], len(y) / 2))
+        blocks = list(list_run_ends([*named.values(), *([y] if classes else ())], len(y) / 2))
         in_file_order = _is_sorted(numbers, [ends for ends in blocks if len(ends) < MIN_NUMBERED])
         slow = "" if in_file_order else _describe_slow_columns(similar)
         if not slow and (in_file_order or blocks):
@@ -224,7 +225,7 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
         )
 
 
-def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
+def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     """Report features that number the rows: integers without ties and with few gaps.
 
     Gaps remain if rows were removed. More gaps are allowed in file order, where constant steps and
@@ -273,9 +274,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     names = [str(table.names[p]).lower().replace("_", " ") for p in predictive or numbers]
     in_time = any(TIME.fullmatch(name) for name in names)
     axis = columns.shape[1] == 1 or in_time or any(map(AXIS.fullmatch, names))
-    yield CheckResult(
-        "row-number",
-        "Row number",
+    yield Finding(
         "serious" if predictive and not axis else "note",
         evidence,
         "If the model is to predict later rows, test it on later rows (--time)."

@@ -10,11 +10,11 @@ from scipy.stats import hypergeom
 
 from skeval.report._data_checks.table import (
     TOLERANCE,
+    Finding,
     TableDescription,
-    find_values,
     get_rounding_error,
+    number_cells,
 )
-from skeval.report._page import CheckResult
 
 MAX_CHANCE = 1e-3
 """Maximum probability of a finding if a table has no such fault."""
@@ -31,21 +31,19 @@ Fraction of the samples whose values must be smoothed means of the target."""
 MAX_DECIMALS = 8
 
 
-def check_constants(table: TableDescription) -> Iterator[CheckResult]:
+def check_constants(table: TableDescription) -> Iterator[Finding]:
     """Report features with a single value."""
     constant = np.flatnonzero(table.n_values <= 1).tolist()
     if constant:
         them = "it" if len(constant) == 1 else "them"
-        yield CheckResult(
-            "constant",
-            "Constant features",
+        yield Finding(
             "note",
             f"{table.name(constant)} has the same value in all samples",
             f"Remove {them}; a column that should vary was not written correctly.",
         )
 
 
-def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
+def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
     """Report features that contain the mean target of a category of this table."""
     target, encoded = table.target, set[int]()
     outcomes = [
@@ -63,14 +61,12 @@ def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
         rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
         # values that are means of the target
         for row, place in np.argwhere(rises).tolist():
-            values = find_values(table.columns[:, block[place], None])
+            values = number_cells(table.columns[:, block[place], None])
             in_order = outcomes[row][np.argsort(values.of_cell[0], kind="stable")]
             if _is_encoding(values.number, values.size, in_order[: values.size.sum()]):
                 encoded.add(int(block[place]))
     if encoded:
-        yield CheckResult(
-            "target-encoded",
-            "Category replaced by its mean target",
+        yield Finding(
             "serious",
             f"{table.name(sorted(encoded))} is the mean target of the samples with the same value, "
             "including each sample's own target",
@@ -125,7 +121,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     return False
 
 
-def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
+def check_decimals_by_class(table: TableDescription) -> Iterator[Finding]:
     """Report features that were rounded to fewer decimals in one class.
 
     Values are compared only between the same two powers of ten, because large values with a fixed
@@ -162,9 +158,7 @@ def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
                 rounded.append(position)
                 break
     if rounded:
-        yield CheckResult(
-            "rounded-by-class",
-            "Rounded by class",
+        yield Finding(
             "serious",
             f"{table.name(rounded)} has fewer decimals in one class than in the others, as if the "
             "classes came from different sources",
