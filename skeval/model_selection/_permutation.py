@@ -263,12 +263,11 @@ def permutation_test(
     root = _checks.root_seed(random_state)
     if permutations is not None:
         orders = check_orders(permutations, len(inputs.target))
-        chosen, n_permutations = Exchange(orders.__getitem__, "given", ""), len(orders)
+        chosen, n_permutations = Exchange(orders.__getitem__, in_time=True), len(orders)
     else:
         n_permutations = _checks.check_count("n_permutations", n_permutations)
         chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
-        if chosen.name == "rotations":  # each is used at most once
-            n_permutations = min(n_permutations, len(inputs.target) - 1)
+        n_permutations = min(n_permutations, chosen.n_orders or n_permutations)
     rule = None
     if max_exceedances is not None:
         rule = paired.stop_after(n_permutations, max_exceedances)
@@ -294,9 +293,9 @@ def compare_with_permutations(
     """
     inputs = runner.inputs
     # fits of all permutations
-    in_time = exchange.name in ("given", "blocks", "rotations")
+    order_of, in_time = exchange.orders, exchange.in_time
     plan = make_permutation_plan(
-        cv, inputs.X, inputs.target, exchange.orders, n_permutations, root, in_time=in_time
+        cv, inputs.X, inputs.target, order_of, n_permutations, root, in_time=in_time
     )
     # scores of the observed labels, then of the permutations
     first_block = None if rule is None else 1 + rule.earliest
@@ -313,31 +312,18 @@ def compare_with_permutations(
 
 
 class Exchange(NamedTuple):
-    """A kind of permutation of the labels, with its null hypothesis.
-
-    Attributes
-    ----------
-    orders : callable
-        Function that returns the order of the labels in each repetition.
-    name : str
-        Name of the kind of permutation, or "given".
-    null : str
-        The null hypothesis in words.
-    """
+    """Permutations of the labels, with the null hypothesis that they test."""
 
     orders: Orders
-    name: str
-    null: str
-
-
-NULLS = {
-    "samples": "labels and features of a sample are independent",
-    "within_groups": "within a group, labels and features are independent",
-    "whole_groups": "the labels of a group and the features of a group are independent",
-    "blocks": "labels and features are independent series, each correlated only within blocks",
-    "rotations": "labels and features are independent series, and the labels are stationary",
-}
-"""The null hypothesis of each exchange."""
+    """Returns the order of the labels in each repetition."""
+    units: str = ""
+    """What is exchanged, if not samples."""
+    null: str = ""
+    """The null hypothesis in words, if samples are not exchanged."""
+    in_time: bool = False
+    """Whether the folds may keep the order of the samples."""
+    n_orders: int | None = None
+    """Number of orders, if each is used at most once."""
 
 
 def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
@@ -367,23 +353,19 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
             first = y[np.unique(unit, return_index=True)[1]]
             pure = bool(np.all(first[unit] == y))
             exchange = "whole_groups" if pure else "within_groups"
-    # the order of the labels in each permutation
-    if exchange == "samples":
-        draw: Orders = lambda r: _checks.repetition_rng(root, r).permutation(len(y))  # noqa: E731
-    elif exchange in ("within_groups", "whole_groups"):
-        if unit is None:
-            raise ValueError(f"groups must be passed for exchange={exchange!r}, got None.")
-        members = [np.flatnonzero(unit == group) for group in range(int(unit.max()) + 1)]
-        pure_groups = np.array([bool(np.all(y[rows] == y[rows[0]])) for rows in members])
-        make = _exchange_within if exchange == "within_groups" else _exchange_whole
-        draw = make(members, pure_groups, root)
-    else:
-        draw = _exchange_in_time(y, exchange, root)
-    return Exchange(draw, exchange, NULLS[exchange])
+    if unit is None and exchange.endswith("groups"):
+        raise ValueError(f"groups must be passed for exchange={exchange!r}, got None.")
+    return EXCHANGES[exchange](y, unit, root)
 
 
-def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
+def _exchange_samples(y: np.ndarray, unit: Any, root: SeedSequence) -> Exchange:
+    """Permute all labels."""
+    return Exchange(lambda r: _checks.repetition_rng(root, r).permutation(len(y)))
+
+
+def _exchange_within(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exchange:
     """Permute labels within groups."""
+    members, pure = _list_members(y, unit)
     if pure.all():
         raise ValueError(
             "exchange='within_groups' changes no label, because each group has a single label. "
@@ -397,26 +379,20 @@ def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequ
         )
 
     def draw(r: int) -> np.ndarray:
-        rng, n = _checks.repetition_rng(root, r), sum(map(len, members))
-        order = np.empty(n, dtype=np.intp)
+        rng, order = _checks.repetition_rng(root, r), np.empty(len(y), dtype=np.intp)
         for rows in members:
             order[rows] = rng.permutation(rows)
         return order
 
-    return draw
+    return Exchange(draw, "within groups", "within a group, labels and features are independent")
 
 
-def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
+def _exchange_whole(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exchange:
     """Swap the labels of groups, of equal size unless each group has one label."""
-    if pure.all():
-        first = np.array([rows[0] for rows in members])
-        unit = np.empty(sum(map(len, members)), dtype=np.intp)
-        for number, rows in enumerate(members):
-            unit[rows] = number
-        return lambda r: first[_checks.repetition_rng(root, r).permutation(len(first))][unit]
-    # groups of equal size exchange their labels
+    members, pure = _list_members(y, unit)
     sizes = np.array([len(rows) for rows in members])
-    if len(np.unique(sizes)) == len(sizes):
+    first = np.array([rows[0] for rows in members])
+    if not pure.all() and len(np.unique(sizes)) == len(sizes):
         raise ValueError(
             "exchange='whole_groups' needs two groups of the same size if a group has several "
             f"labels, got groups of {np.sort(sizes).tolist()[:10]} samples. 'within_groups' "
@@ -424,50 +400,79 @@ def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSeque
         )
 
     def draw(r: int) -> np.ndarray:
-        rng, order = _checks.repetition_rng(root, r), np.empty(sizes.sum(), dtype=np.intp)
+        rng, order = _checks.repetition_rng(root, r), np.empty(len(y), dtype=np.intp)
+        if pure.all():
+            return first[rng.permutation(len(first))][unit]
+        # groups of equal size exchange their labels
         for size in np.unique(sizes):
             alike = np.flatnonzero(sizes == size)
             for group, other in zip(alike, rng.permutation(alike), strict=True):
                 order[members[group]] = members[other]
         return order
 
-    return draw
+    null = "the labels of a group and the features of a group are independent"
+    return Exchange(draw, "whole groups", null)
 
 
-def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Orders:
-    """Permute blocks of a series from a random start, or rotate the whole series."""
-    n = len(y)
-    series = []
-    for column in np.reshape(y, (n, -1)).T:
-        # a series for each class, or the numbers themselves
-        kinds = np.unique(column) if len(np.unique(column)) <= MAX_KINDS else ()
-        own = [(column == kind).astype(np.float64) for kind in kinds]
-        series += own or [np.asarray(column, dtype=float)]
-    # the series with the longest memory sets the length of the blocks
-    longest = max(series, key=paired.autocorrelation)
-    blocks = paired.divide_time(longest)
-    if blocks is None:
-        raise ValueError(
-            f"exchange={exchange!r} needs more samples, because neighboring samples are "
-            f"correlated, so that {n} samples contain fewer than three independent blocks."
-        )
-    if exchange == "rotations":
-        # each rotation once in random order; the observed series is the rotation by 0
-        shifts = 1 + _checks.repetition_rng(root, 0).permutation(n - 1)
-        return lambda r: (np.arange(n) + shifts[r % (n - 1)]) % n
-    # blocks in random order, from a random start
-    n_blocks = int(blocks[-1]) + 1
+def _list_members(y: np.ndarray, unit: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the samples of each group, and whether it has a single label."""
+    members = [np.flatnonzero(unit == group) for group in range(int(unit.max()) + 1)]
+    return members, np.array([bool(np.all(y[rows] == y[rows[0]])) for rows in members])
+
+
+def _exchange_blocks(y: np.ndarray, unit: Any, root: SeedSequence) -> Exchange:
+    """Permute blocks of a series from a random start."""
+    n, blocks = len(y), _divide_series(y, "blocks")
 
     def draw(r: int) -> np.ndarray:
         rng = _checks.repetition_rng(root, r)
         turned = (np.arange(n) + rng.integers(n)) % n
-        return np.concatenate([turned[blocks == b] for b in rng.permutation(n_blocks)])
+        return np.concatenate([turned[blocks == b] for b in rng.permutation(int(blocks[-1]) + 1)])
 
-    return draw
+    null = "labels and features are independent series, each correlated only within blocks"
+    return Exchange(draw, "blocks", null, in_time=True)
 
 
+def _rotate(y: np.ndarray, unit: Any, root: SeedSequence) -> Exchange:
+    """Rotate a series, by each shift once in random order, except 0, which changes nothing."""
+    _divide_series(y, "rotations")  # raise for a short series
+    n = len(y)
+    shifts = 1 + _checks.repetition_rng(root, 0).permutation(n - 1)
+    null = "labels and features are independent series, and the labels are stationary"
+
+    def draw(r: int) -> np.ndarray:
+        return (np.arange(n) + shifts[r % (n - 1)]) % n
+
+    return Exchange(draw, "rotations", null, in_time=True, n_orders=n - 1)
+
+
+EXCHANGES: dict[str, Callable[[np.ndarray, Any, SeedSequence], Exchange]] = {
+    "samples": _exchange_samples,
+    "within_groups": _exchange_within,
+    "whole_groups": _exchange_whole,
+    "blocks": _exchange_blocks,
+    "rotations": _rotate,
+}
+"""Functions of labels, number of the group of each sample, and seed, by `exchange`."""
 MAX_KINDS = 20
 """Number of distinct labels above which they are treated as numbers."""
+
+
+def _divide_series(y: np.ndarray, exchange: str) -> np.ndarray:
+    """Return the block of each label. Blocks are as long as the longest memory of the series."""
+    series = []
+    for column in np.reshape(y, (len(y), -1)).T:
+        # a series for each class, or the numbers themselves
+        kinds = np.unique(column) if len(np.unique(column)) <= MAX_KINDS else ()
+        own = [(column == kind).astype(np.float64) for kind in kinds]
+        series += own or [np.asarray(column, dtype=float)]
+    blocks = paired.divide_time(max(series, key=paired.autocorrelation))
+    if blocks is None:
+        raise ValueError(
+            f"exchange={exchange!r} needs more samples, because neighboring samples are "
+            f"correlated, so that {len(y)} samples contain fewer than three independent blocks."
+        )
+    return blocks
 
 
 def split_by_metric(scores: list[Scores]) -> dict[str, np.ndarray]:
@@ -504,10 +509,7 @@ def evaluate_scores(
                 UndefinedMetricWarning,
             )
         result = permutation_result(name, statistic, null, rule, confidence_level)
-        if exchange.name not in ("samples", "given"):
-            exchanged = exchange.name.replace("_", " ")
-            result = replace(result, exchanged=exchanged, null_hypothesis=exchange.null)
-        tests[key] = result
+        tests[key] = replace(result, exchanged=exchange.units, null_hypothesis=exchange.null)
     return tests[""] if "" in tests else Results(tests)
 
 
