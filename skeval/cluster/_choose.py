@@ -142,7 +142,7 @@ class NClustersChoice(Result):
         Sentences about columns or shapes for which the reference of the sequential method is
         invalid. The tuple is empty for other methods.
     details : mapping
-        For the gap, the arrays "log_dispersions" of shape (n_candidates,) and
+        For the gap, it contains the arrays "log_dispersions" of shape (n_candidates,) and
         "reference_log_dispersions" of shape (n_candidates, n_repeats).
     """
 

@@ -283,7 +283,8 @@ def holdout_size(
     Parameters
     ----------
     error : float or array-like of shape (n_classes,)
-        Expected error, between 0 and 1. With `priors`, the error of each class, or one for all.
+        Expected error, between 0 and 1. With `priors`, pass the error of each class, or one error
+        for all classes.
     half_width : float
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
