@@ -683,7 +683,7 @@ def shared_variance(
     `R` repeats,
 
     .. math:: \delta = \frac{n}{v (1 - 1/R)^2} \left(\overline{d_{ri} d_{rj}}^{same}
-              - \overline{d_{ri} d_{rj}}^{apart}\right),
+              - \overline{d_{ri} d_{rj}}^{apart}\right).
 
     The first mean is over all pairs of samples in one fold of a repeat, the second over pairs in
     different folds. `v` is the variance of all losses. The factor compensates for subtracting the

@@ -876,7 +876,7 @@ def measure_sums(
     correlation. Then
 
     .. math:: D_{gc} = v_c \sum_{i, j \in g} w_i w_j \rho^{[i \ne j]}, \qquad
-              C = diag(\sum_c D_c) + \sum_c (s_c s_c' T_c - s_c D_c' - D_c s_c'),
+              C = diag(\sum_c D_c) + \sum_c (s_c s_c' T_c - s_c D_c' - D_c s_c').
 
     Here, C is the covariance of the sums minus their fractions of the total, and :math:`T_c =
     \sum_g D_{gc}`.

@@ -142,7 +142,7 @@ class NClustersChoice(Result):
         Sentences about columns or shapes for which the reference of the sequential method is
         invalid. The tuple is empty for other methods.
     details : mapping
-        For the gap, the arrays "log_dispersions" of shape (n_candidates,) and
+        For the gap, it contains the arrays "log_dispersions" of shape (n_candidates,) and
         "reference_log_dispersions" of shape (n_candidates, n_repeats).
     """
 
@@ -303,7 +303,7 @@ def choose_n_clusters(
     clusters. With the mean silhouette :math:`s_k` of the clustering with k clusters, the test
     statistic is
 
-    .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) ,
+    .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) .
 
     Here, z standardizes by the mean and the standard deviation in simulated data of this kind. If
     the statistic is significant at 5 %, the k with the largest silhouette becomes the next
@@ -317,7 +317,7 @@ def choose_n_clusters(
     without structure. With the mean stability :math:`s_k` and its mean in the reference
     :math:`r_k`, a candidate is sufficient if
 
-    .. math:: \frac{s_k - r_k}{1 - r_k} \ge \frac23 ,
+    .. math:: \frac{s_k - r_k}{1 - r_k} \ge \frac23 .
 
     A ratio of 1 means full agreement of the halves, and 0 the agreement for data without
     structure. With ``"prediction_strength"``, the mean must also reach `threshold`, and the choice
@@ -607,13 +607,13 @@ def gap_statistic(
 
     The dispersion of k clusters :math:`C_r` of :math:`n_r` samples is
 
-    .. math:: W_k = \sum_{r=1}^k \frac{1}{2 n_r} \sum_{i, j \in C_r} d_{ij} ,
+    .. math:: W_k = \sum_{r=1}^k \frac{1}{2 n_r} \sum_{i, j \in C_r} d_{ij} .
 
     For squared distances, it is the sum of squares around the centroids. It decreases as clusters
     are added, even in data without structure. The gap is the additional decrease,
 
     .. math:: gap(k) = \frac1B \sum_{b=1}^B \log W^*_{kb} - \log W_k , \qquad
-        s_k = \sqrt{1 + 1/B}\; sd_b(\log W^*_{kb}) ,
+        s_k = \sqrt{1 + 1/B}\; sd_b(\log W^*_{kb}) .
 
     Here, :math:`W^*_{kb}` is the dispersion of the clusters in the b-th draw of data without
     structure. The choice is the smallest k with :math:`gap(k) \ge gap(k+1) - s_{k+1}`. It may be

@@ -181,7 +181,8 @@ def compare_clusterings(
         spanning trees). It is also better for distances within clusters, "mean_within",
         "min_within" and "diameter" (the largest).
 
-        A mean distance averages the means of the clusters, or of the pairs of clusters.
+        "mean_within" is the mean over clusters of their mean distances, and "mean_separation" the
+        mean over pairs of clusters.
     metric, n_neighbors, noise : str or callable, int, str or None
         See `internal_indices`. They are not used if `indices` is a dict.
     n_jobs : int or None, default=None

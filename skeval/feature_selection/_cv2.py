@@ -234,10 +234,10 @@ class CV2FeatureSelectionPipeline(
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. The classifier receives them, and so does the selector if its `fit`
-            accepts them. (`SelectFromModel` and `RFE` do, and `SelectKBest` does not.) If it does
-            not, integer weights, such as the counts of a bootstrap sample, repeat the rows in each
-            fit, unless their mean exceeds 10. Errors are weighted means. Samples of weight 0 are
-            omitted everywhere, including the selection.
+            accepts them, as in `SelectFromModel` and `RFE`. If it does not, as in `SelectKBest`,
+            integer weights, such as the counts of a bootstrap sample, repeat the rows in each fit,
+            unless their mean exceeds 10. Errors are weighted means. Samples of weight 0 are omitted
+            everywhere, including the selection.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
             groups, such as a search, receive the groups.
@@ -939,9 +939,9 @@ def selection_stability(
 
         \Phi_{Nogueira} &= 1 - \frac{\frac1p \sum_j \frac{R}{R-1} h_j (1 - h_j)}
             {\frac{\bar k}{p} \left(1 - \frac{\bar k}{p}\right)}, \\
-        \Phi_{Kuncheva} &= \operatorname*{mean}_{r<s}
+        \Phi_{Kuncheva} &= \operatorname{mean}_{r<s}
             \frac{|S_r \cap S_s| - k^2/p}{k - k^2/p}, \\
-        \Phi_{Jaccard} &= \operatorname*{mean}_{r<s} \frac{|S_r \cap S_s|}{|S_r \cup S_s|} .
+        \Phi_{Jaccard} &= \operatorname{mean}_{r<s} \frac{|S_r \cap S_s|}{|S_r \cup S_s|} .
 
     All measures are at most 1, which means that all rounds select the same features. The first two
     are at least :math:`-1/(R-1)`, and their expectation is 0 for features drawn at random.

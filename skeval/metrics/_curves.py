@@ -232,7 +232,7 @@ def curve_dominance(
     winner : {"a", "b", "equal", "cross"}
         The dominating curve, or "equal" or "cross" if there is none.
     crossings : ndarray of shape (n_crossings, 2)
-        Points (x, y) where the upper curve changes, sorted by x.
+        Points (x, y) where the curves cross, sorted by x.
 
     Raises
     ------

@@ -469,8 +469,9 @@ def expected_loss(
 
     Notes
     -----
-    The error rate of a classifier `f` is a sum over the classes `c`, with priors and densities, of
-    ``prior[c] * expected_loss(f, lambda x: c, density[c], loss="zero_one").value``.
+    With the prior and the density of each class `c`, the error rate of a classifier `f` is the sum
+    over the classes of ``prior[c] * expected_loss(f, lambda x: c, density[c],
+    loss="zero_one").value``.
 
     For a distribution, :func:`scipy.integrate.quad_vec` integrates over the log-odds of the
     cumulative probability, which resolves both tails. The part beyond a tail probability of 1e-147

@@ -110,7 +110,6 @@ def compare_classifiers(
         trained classifiers as fixed. "mcnemar" compares the accuracy (exact with fewer than 25
         discordant samples). "cochran_q" first tests all classifiers together. "bootstrap" compares
         any score.
-        samples, in their order.
     scoring : str or callable, default=None
         Name from `get_scorer_names`, or a scorer. Larger is better. None means the accuracy. With
         "bootstrap", a callable must use its samples only through the methods of the estimator.
@@ -126,7 +125,6 @@ def compare_classifiers(
         Alternative hypothesis for the score of the first minus the score of the second estimator,
         that is, not 0, above 0 or below 0. The interval is always two-sided, and so is the test of
         more than two estimators.
-        two estimators.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1. With more than two estimators, it is the simultaneous
         coverage of all intervals.
@@ -162,7 +160,6 @@ def compare_classifiers(
     TypeError
         If there are fewer than two estimators, one of them lacks `fit`, `predict` or `get_params`,
         classifiers are mixed with other estimators, or `method` is "mcnemar" and they are
-        regressors.
         regressors.
     ValueError
         If `method` does not support `scoring`, if more than two estimators are compared one-sided,

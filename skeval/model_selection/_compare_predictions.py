@@ -184,7 +184,7 @@ def compare_predictions(
     With :math:`G_j` the number of samples that model `j` of `k` predicts correctly, and
     :math:`L_i` the number of models that predict sample `i` correctly, Cochran's statistic is
 
-    .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} ,
+    .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} .
 
     It is the `omnibus` of the result. Its distribution is chi-squared with `k - 1` degrees of
     freedom if there are about 24 or more discordant samples [2]_.

@@ -167,7 +167,7 @@ def compare_scores(
     Then
 
     .. math:: \chi^2 = \frac{12 N}{k (k+1)} \sum_j \left(R_j - \frac{k+1}{2}\right)^2 , \qquad
-       F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} ,
+       F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} .
 
     The first statistic is corrected for ties. F has :math:`k - 1` and :math:`(k - 1)(N - 1)`
     degrees of freedom [1]_. Pairs are tested whether or not these tests reject, because Holm's

@@ -342,7 +342,7 @@ def cross_val_error(
     which differ if the folds have different sizes. `value` is the mean over all out-of-fold
     predictions,
 
-    .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
+    .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i .
 
     `fold_mean` is the mean of the fold errors. Smaller is better, and 0 is best.
 

@@ -65,7 +65,8 @@ def holdout_error(
         w^2`.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
         Group of each sample, such as the patient. Several columns are nested or crossed groups. See
-        :doc:`/user_guide/dependence`. Influences on the error are summed within groups.
+        :doc:`/user_guide/dependence`. The deviations of the losses from the error are summed within
+        groups.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
 
@@ -81,9 +82,9 @@ def holdout_error(
         Under random sampling, ``confidence_interval(method=)`` accepts "wilson" (default),
         "agresti_coull", "jeffreys", "exact", "wald" or "normal". With priors, it accepts
         "stratified_wilson" [1]_ (default) or "normal". The normal interval is too short for few
-        errors, and nan for none. With groups, the forms are those of random sampling (with priors,
-        too), for the number of independent samples with this standard error and with Student's t
-        quantile. "t" replaces "normal".
+        errors, and nan for none. With groups, the forms are those of random sampling, also with
+        priors. They use the number of independent samples that would have this standard error, and
+        Student's t quantile. "t" replaces "normal".
 
     Raises
     ------
@@ -275,14 +276,15 @@ def holdout_size(
     `error` is at most `h`. Under selective sampling with priors :math:`P_c` and errors
     :math:`\epsilon_c`, let :math:`a_c` be the fraction of the samples from class `c`. Then
 
-    .. math:: N = (z/h)^2 \sum_c P_c^2 \epsilon_c (1-\epsilon_c) / a_c ,
+    .. math:: N = (z/h)^2 \sum_c P_c^2 \epsilon_c (1-\epsilon_c) / a_c .
 
     Each :math:`a_c N` is rounded up.
 
     Parameters
     ----------
     error : float or array-like of shape (n_classes,)
-        Expected error, between 0 and 1. With `priors`, the error of each class, or one for all.
+        Expected error, between 0 and 1. With `priors`, pass the error of each class, or one error
+        for all classes.
     half_width : float
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95

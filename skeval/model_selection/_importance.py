@@ -50,7 +50,7 @@ def feature_importance(
 
     The importance of the columns `G` is the mean, over test sets and permutations :math:`\pi`, of
 
-    .. math:: s(f, X, y) - s(f, X_{\pi(G)}, y),
+    .. math:: s(f, X, y) - s(f, X_{\pi(G)}, y).
 
     Here, the model `f` was trained without the test set, `s` is the score, and the rows of `G` are
     shuffled among the samples of the test set [1]_. All features are scored with the same models.

@@ -85,7 +85,7 @@ def permutation_test(
     permutations. Let :math:`T` be the score on the observed labels, and :math:`T^*_b` the score on
     permutation `b`. Then
 
-    .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} ,
+    .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} .
 
     Scores that agree to 1e-12, relative to their scale, are ties. The P-value lies in [1/(P+1), 1]
     and is never 0. If labels and features are independent, ``P(pvalue <= a) <= a`` for every `a`.

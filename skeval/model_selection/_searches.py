@@ -984,7 +984,7 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
     With :math:`s_k(\lambda)` the score of candidate :math:`\lambda` in fold `k` of `K`, and
     :math:`\hat\lambda` the candidate with the best mean score,
 
-    .. math:: bias = \frac1K \sum_k \big( \max_\lambda s_k(\lambda) - s_k(\hat\lambda) \big) ,
+    .. math:: bias = \frac1K \sum_k \big( \max_\lambda s_k(\lambda) - s_k(\hat\lambda) \big) .
 
     This is the estimate of Tibshirani and Tibshirani [1]_. It compares the best candidate of each
     fold with the candidate chosen over all folds. It is never negative. The best score minus the

@@ -116,9 +116,8 @@ def threshold_measures(
         The ``threshold``, and ``sensitivity``, ``specificity``, ``ppv`` and ``npv`` at it. For a
         selected threshold, their `details` contain ``apparent``, the values on these samples, and
         ``optimism``, which was subtracted. With `prevalence`, the dict also has ``accuracy``. It
-        then has ``net_benefit`` if the threshold determines the ratio of the costs, because it is
-        a probability or selected by "cost_ratio".
-        "cost_ratio".
+        has ``net_benefit`` too if the threshold determines the ratio of the costs, that is, if it
+        is a probability or selected by "cost_ratio".
 
     Raises
     ------

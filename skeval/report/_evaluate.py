@@ -168,10 +168,10 @@ def evaluate(
         groups.
     time : array-like of shape (n_samples,) or str, default=None
         Number or date of each sample, or the name of a column of a data frame, which is then not a
-        feature. The samples are sorted by it, and the report numbers samples in this order. `cv`
-        is an integer or None, the number of folds of `GroupTimeSeriesSplit`, which test later
-        times than they train on. Samples of the same time are not separated. Groups of a test set
-        are not in its training set.
+        feature. The samples are sorted by it, and the report numbers samples in this order. If `cv`
+        is an integer or None, the folds of `GroupTimeSeriesSplit` test later times than they train
+        on. They do not separate samples of the same time, and groups of a test set are not in its
+        training set. A splitter must also test later samples than it trains on.
     by : array-like of shape (n_samples,) or str, default=None
         Subgroup of each sample, or the name of a column of a data frame. The report has the error
         in each subgroup and the largest difference. The column remains a feature unless it also

@@ -66,11 +66,11 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     `fit` fits `sklearn.svm.SVC`. The resampling runs when `cv_error_`, `confidence_interval_` or
     another of its results is first read. The procedure is then cross-validated, and its fits are
-    repeated with random sample weights. The errors of these fits give a confidence interval for
-    the cross-validated error, which `skeval.model_selection.perturbation_interval` defines. The
-    first reading takes the time of `n_resamples` cross-validations, or less with a solver. If it
-    takes more than a minute, a warning says so. A cross-validation or grid search that does not
-    read an interval is as fast as with `SVC`.
+    repeated with random sample weights. The errors of these fits give a confidence interval for the
+    cross-validated error, which `skeval.model_selection.perturbation_interval` defines. The first
+    reading takes the time of `n_resamples` cross-validations, or less with a solver. A warning
+    states the number of fits if they will take more than a minute. A cross-validation or grid
+    search that does not read an interval is as fast as with `SVC`.
 
     .. warning::
         The resampling does not repeat the steps before this estimator. In
@@ -421,7 +421,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         for name in OF_RESAMPLING & vars(self).keys():
             delattr(self, name)
 
-    coef_: Any = attribute_of_svc("coef_", "Weights of the features; linear kernel only.")
+    coef_: Any = attribute_of_svc("coef_", "Weights of the features, for a linear kernel only.")
     intercept_: Any = attribute_of_svc("intercept_", "Intercepts of the decision functions.")
     n_iter_: Any = attribute_of_svc("n_iter_", "Number of iterations for each pair of classes.")
     support_vectors_: Any = attribute_of_svc("support_vectors_", "Support vectors.")

@@ -272,7 +272,7 @@ def silhouette_samples(
     Returns
     -------
     silhouettes : ndarray of shape (n_samples,)
-        Silhouettes, without unit. They are nan for samples dropped as noise.
+        The silhouettes, which are nan for samples dropped as noise.
 
     Raises
     ------
@@ -365,7 +365,7 @@ def silhouette_score(
     Returns
     -------
     silhouette : float
-        Mean silhouette, without unit. Samples dropped as noise are ignored.
+        The mean silhouette. Samples dropped as noise are ignored.
 
     Raises
     ------
@@ -448,8 +448,8 @@ def dunn_score(
     Returns
     -------
     dunn : float
-        Dunn index, without unit. It is inf if all clusters have diameter 0 and no two clusters
-        share a point.
+        The index, a dimensionless number. It is inf if all clusters have diameter 0 and no two
+        clusters share a point.
 
     Raises
     ------
@@ -524,8 +524,8 @@ def connectivity_score(
     Returns
     -------
     connectivity : float
-        Connectivity, without unit. It grows with the number of samples. For a single cluster it is
-        0.
+        The connectivity, a dimensionless number. It grows with the number of samples. For a single
+        cluster it is 0.
 
     Raises
     ------
@@ -832,7 +832,7 @@ def davies_bouldin_index(
     Returns
     -------
     davies_bouldin : float
-        Davies-Bouldin index, without unit. It is inf if two centroids coincide.
+        The index, a dimensionless number. It is inf if two centroids coincide.
 
     Raises
     ------
@@ -901,7 +901,7 @@ def dbcv_score(
     The core distance of a sample :math:`o` is an inverse density. In a cluster :math:`C` of
     :math:`m` samples in :math:`p` dimensions, it is
 
-    .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} ,
+    .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} .
 
     The mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. Each
     cluster has a minimum spanning tree by :math:`r`, and a sample is inner if it has at least two
@@ -936,7 +936,7 @@ def dbcv_score(
     Returns
     -------
     dbcv : float
-        DBCV, without unit. It is nan if undefined.
+        The index, a dimensionless number. It is nan if undefined.
 
     Raises
     ------
@@ -1319,7 +1319,8 @@ def internal_indices(
         Cluster label of each sample, as numbers or strings.
     indices : sequence of str or None, default=None
         Names of indices and tables to compute. None means all. Centroid indices require no pairs.
-        "dunn" and "connectivity" alone require pairs only if trees and bounds do not prune.
+        If only "dunn" and "connectivity" are requested, trees and bounds are used to avoid most
+        pairs.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     n_neighbors : int, default=10
@@ -1331,7 +1332,8 @@ def internal_indices(
     max_pairs : int or None, default=None
         Maximum number of pairs whose distances are computed. If there are more pairs, silhouette
         and connectivity are estimated from a sample of rows of each cluster. Other results that
-        require all pairs are omitted. Dunn is exact if bounds prune. None means no limit.
+        require all pairs are omitted. Dunn's index is still computed if bounds exclude enough
+        pairs. None means no limit.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
