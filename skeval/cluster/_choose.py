@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -30,9 +30,15 @@ from skeval.cluster._stability import Draw, Measure, Seed
 from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
-from skeval.utils._checks import GapMetric, Reference, StructureReference, validate_params
+from skeval.utils._checks import validate_params
 from skeval.utils._compat import Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame
+
+Reference = Literal["auto", "uniform", "box", "permuted"]
+
+StructureReference = Literal["auto", "uniform", "box", "permuted", "unimodal"]
+
+GapMetric = Literal["sqeuclidean", "euclidean"]
 
 GAP, SEQUENTIAL, SILHOUETTE = "gap", "sequential", "silhouette"
 LEVEL, LEVEL_MORE = 0.05, 0.025

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -28,9 +28,11 @@ from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils import _checks
-from skeval.utils._checks import Perturbation, validate_params
+from skeval.utils._checks import validate_params
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
+
+Perturbation = Literal["bootstrap", "subset", "jitter"]
 
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]

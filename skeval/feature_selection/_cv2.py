@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from scipy.stats import rankdata
@@ -68,8 +68,12 @@ from skeval._resampling.plans import (
 from skeval._resampling.progress import fit_task
 from skeval._resampling.sampling_units import Target
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, Final, RandomStateLike, StabilityMeasure
+from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
+
+Final = Literal["refit", "consensus"]
+
+StabilityMeasure = Literal["nogueira", "kuncheva", "jaccard"]
 
 DEFAULT_N_FEATURES = 20
 

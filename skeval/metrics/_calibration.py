@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,15 +38,14 @@ from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    CONSTRAINTS,
-    Binning,
-    Decomposition,
-    ProperLoss,
-    RandomStateLike,
-    validate_params,
-)
+from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
 from skeval.utils._compat import StrOptions
+
+ProperLoss = Literal["brier", "log_loss"]
+
+Decomposition = Literal["corp", "murphy"]
+
+Binning = Literal["quantile", "uniform"]
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sklearn.metrics
@@ -30,8 +30,8 @@ from skeval.metrics._table import (
     range_of_metric,
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
-from skeval.utils._checks import Space, naming, suggest, validate_params, warn_user
 from skeval.utils._checks import give_nan as undefined_metric
+from skeval.utils._checks import naming, suggest, validate_params, warn_user
 from skeval.utils._compat import (
     RoutedScorer,
     StrOptions,
@@ -39,6 +39,8 @@ from skeval.utils._compat import (
     metric_of_scorer,
     responses_of_scorer,
 )
+
+Space = Literal["transformed", "input"]
 
 Scorer = Callable[..., float]
 PARTITION = "partition"

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -72,14 +72,14 @@ from skeval.model_selection._estimates import (
     to_score,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    BootstrapAverage,
-    ErrorBootstrap,
-    ErrorScore,
-    RandomStateLike,
-    ScoreBootstrap,
-)
+from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
+
+ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]
+
+ErrorBootstrap = Literal["oob", ".632", ".632+"]
+
+BootstrapAverage = Literal["samples", "bootstraps"]
 
 OPTIMISM = "optimism"
 CALIBRATION = ("calibration_intercept", "calibration_slope")

@@ -39,15 +39,9 @@ from skeval.model_selection._comparison import (
     resolve_scorer,
 )
 from skeval.model_selection._estimates import find_mean_loss
-from skeval.model_selection._pair_tests import TESTS, correct, list_tests
+from skeval.model_selection._pair_tests import TESTS, ComparisonTest, correct, list_tests
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    Alternative,
-    ComparisonTest,
-    ErrorScore,
-    RandomStateLike,
-    read_arrays,
-)
+from skeval.utils._checks import Alternative, ErrorScore, RandomStateLike, read_arrays
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Dict or list of estimators."""

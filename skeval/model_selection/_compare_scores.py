@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -24,17 +24,19 @@ from skeval.model_selection._comparison import (
     name_listed,
     spread_rows,
 )
-from skeval.model_selection._pair_tests import TESTS, correct, corrected_t_test, list_tests
-from skeval.utils import _checks
-from skeval.utils._checks import (
-    Alternative,
+from skeval.model_selection._pair_tests import (
+    TESTS,
     ComparisonTest,
-    Missing,
-    Over,
-    RandomStateLike,
-    check_pairs,
-    validate_params,
+    correct,
+    corrected_t_test,
+    list_tests,
 )
+from skeval.utils import _checks
+from skeval.utils._checks import Alternative, RandomStateLike, check_pairs, validate_params
+
+Over = Literal["splits", "datasets", "items"]
+
+Missing = Literal["raise", "drop", "keep"]
 
 EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
 """Input of the tests for scores of each kind of item."""

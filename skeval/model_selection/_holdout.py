@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from skeval._inference import intervals
 from skeval._inference.errors import mean_loss_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval.utils import _checks
-from skeval.utils._checks import Allocation, read_arrays
+from skeval.utils._checks import read_arrays
 from skeval.utils._text import align_text, write_number
+
+Allocation = Literal["proportional", "optimal"]
 
 STRATIFIED = "stratified_wilson"
 """Form of the interval with priors of the classes."""

@@ -63,7 +63,9 @@ from skeval.model_selection._estimates import (
     untested_losses,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorMethodName, ErrorScore, FoldVariance, RandomStateLike
+from skeval.utils._checks import ErrorScore, RandomStateLike
+
+FoldVariance = Literal["all_pairs", "within_folds"]
 
 
 def error_interval(
@@ -919,6 +921,21 @@ class ErrorMethod(NamedTuple):
     shares_fits: bool = True
 
 
+ErrorMethodName = Literal[
+    "auto",
+    "resubstitution",
+    "holdout",
+    "cross_validation",
+    "leave_one_out",
+    "oob",
+    ".632",
+    ".632+",
+    "repeated_cv",
+    "cv_wald",
+    "corrected_t",
+    "nested_cv",
+    "perturbation",
+]
 ERROR_METHODS = {
     "resubstitution": ErrorMethod(resubstitution),
     "holdout": ErrorMethod(holdout),
@@ -933,6 +950,6 @@ ERROR_METHODS = {
     "nested_cv": ErrorMethod(nested_cv),
     "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }
-"""Methods of `error_interval`. Its docstring and `ErrorMethodName` also list them."""
+"""Methods of `error_interval`. Its docstring also lists them."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

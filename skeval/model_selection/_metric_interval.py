@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isfunction, signature
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import PCG64, Generator
@@ -24,7 +24,7 @@ from sklearn.utils.multiclass import type_of_target
 from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, count_half, spread_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate, Results
-from skeval._inference.intervals import PROPORTION_INTERVALS, Limits, LimitsByMethod
+from skeval._inference.intervals import Limits, LimitsByMethod
 from skeval._resampling.sampling_units import (
     DrawingUnits,
     Statistic,
@@ -46,7 +46,7 @@ from skeval.model_selection._subgroups import (
     score_units,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import MetricIntervalMethod, RandomStateLike, validate_params
+from skeval.utils._checks import RandomStateLike, validate_params
 from skeval.utils._compat import (
     Interval,
     is_plain_scorer,
@@ -57,8 +57,25 @@ from skeval.utils._compat import (
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
-_FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "log", "hall", "t")
-_METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
+MetricIntervalMethod = Literal[
+    "auto",
+    "analytic",
+    "percentile",
+    "bca",
+    "basic",
+    "score",
+    "wilson",
+    "agresti_coull",
+    "jeffreys",
+    "exact",
+    "wald",
+    "delong",
+    "delta",
+    "normal",
+    "log",
+    "hall",
+    "t",
+]
 _BCA_UNITS = 1000  # with more, "auto" avoids BCa (a metric call per unit)
 
 
@@ -290,7 +307,7 @@ def metric_interval(
       units           12
     """
     _checks.check_confidence_level(confidence_level)
-    _checks.check_option("method", method, _METHODS)
+    _checks.check_option("method", method, get_args(MetricIntervalMethod))
     _checks.check_jobs(n_jobs, verbose=0)
     # validated data and options
     n = _check_lengths(y_true, y_pred)

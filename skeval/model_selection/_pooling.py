@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,8 +44,10 @@ from skeval._inference.intervals import (
 )
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import ErrorScore, ScaleName, check_confidence_level, check_option
+from skeval.utils._checks import ErrorScore, check_confidence_level, check_option
 from skeval.utils._text import write_ends
+
+ScaleName = Literal["auto", "binomial", "identity", "log"]
 
 Floats = NDArray[np.float64]
 

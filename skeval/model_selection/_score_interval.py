@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Unpack, get_args, overload
+from typing import Any, Literal, NamedTuple, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -56,8 +56,10 @@ from skeval.model_selection._interval_methods import (
     take_parameters,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, RandomStateLike, ScoreMethod, ignored_warnings
+from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._text import name_of
+
+ScoreMethod = Literal["repeated_cv", "corrected_t"]
 
 Score = Callable[..., float]
 Several = list[str] | tuple[str, ...] | set[str] | dict[str, Any]

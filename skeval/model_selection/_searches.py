@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -42,12 +42,14 @@ from skeval._resampling.plans import (
 )
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._scorers import range_of, read_scoring
-from skeval.model_selection._bootstrap import bootstrap_error
+from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap_error
 from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorBootstrap, ErrorScore, Quantity, RandomStateLike
+from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
+
+Quantity = Literal["low", "high", "value", "standard_error"]
 
 RESUBSTITUTION_SHARE = 0.368
 RETURNED = "run cross_validate with return_estimator=True"

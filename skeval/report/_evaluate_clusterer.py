@@ -31,7 +31,14 @@ from skeval.cluster import (
     predictive_power,
     structure_test,
 )
-from skeval.cluster._choose import GAP, SEQUENTIAL, SILHOUETTE, check_candidates, resolve_parameter
+from skeval.cluster._choose import (
+    GAP,
+    SEQUENTIAL,
+    SILHOUETTE,
+    StructureReference,
+    check_candidates,
+    resolve_parameter,
+)
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
 from skeval.cluster._references import NOISE, REFERENCES, resolve_reference
@@ -51,7 +58,7 @@ from skeval.report._page import CheckResult, Figure, Section, Table, list_few, l
 from skeval.report._report import Report, recorded, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike, StructureReference
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import safe_indexing
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 

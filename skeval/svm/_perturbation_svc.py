@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from functools import partial
 from time import process_time
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -33,8 +33,12 @@ from skeval._resampling.progress import fit_task, tell, write_seconds
 from skeval._resampling.sampling_units import Target
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils import _checks
-from skeval.utils._checks import DecisionShape, PerturbationInterval, Statistic
+from skeval.utils._checks import Statistic
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
+
+PerturbationInterval = Literal["wilson", "normal", "pivotal", "symmetric", "quantile"]
+
+DecisionShape = Literal["ovo", "ovr"]
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`. The seed and the verbosity of this estimator are its own."""

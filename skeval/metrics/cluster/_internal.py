@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -55,8 +55,6 @@ from skeval.metrics.cluster._samples import (
     measure_without_pass,
 )
 from skeval.utils._checks import (
-    CompactnessUnit,
-    Dispersion,
     Noise,
     RandomStateLike,
     check_option,
@@ -70,6 +68,10 @@ from skeval.utils._checks import (
     warn_undefined,
 )
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing
+
+Dispersion = Literal["pairwise", "centroid"]
+
+CompactnessUnit = Literal["root_mean", "mean", "sum"]
 
 Table = dict[str, np.ndarray]
 """Dict of columns."""
