@@ -424,8 +424,7 @@ class FitWorker:
             # `take` is faster than an index, and gives the same memory layout
             part = X.take(rows, axis=0) if X.flags.c_contiguous else X[rows]
             return part, labels[rows]
-        parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
-        return parts
+        return safe_split(self.estimator, self.X, labels, rows, columns)
 
 
 def identify(fit: Fit) -> bytes:

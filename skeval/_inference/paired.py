@@ -316,8 +316,7 @@ def find_season(values: Floats) -> int:
 def _products(columns: Floats, n_lags: int) -> Floats:
     """Return the sums of products of the values with those 0 to `n_lags` steps before."""
     padded = np.fft.rfft(columns, 2 * len(columns), axis=0)
-    products: Floats = np.fft.irfft(np.sum(np.abs(padded) ** 2, axis=1))[: n_lags + 1]
-    return products
+    return np.fft.irfft(np.sum(np.abs(padded) ** 2, axis=1))[: n_lags + 1]
 
 
 def divide_time(losses: Floats) -> NDArray[np.intp] | None:
@@ -431,8 +430,7 @@ def round_ties(values: Floats, axis: int | None = None) -> Floats:
     """Round values so that equal ones stay equal, such as 0.8 - 0.7 and 0.7 - 0.6."""
     scale = np.nanmax(np.abs(values), axis=axis, keepdims=True)
     scale[scale == 0] = 1.0
-    settled: Floats = np.round(values / scale, ROUNDING_DIGITS) * scale
-    return settled
+    return np.round(values / scale, ROUNDING_DIGITS) * scale
 
 
 def rank_rows(scores: Floats) -> Floats:
@@ -440,8 +438,7 @@ def rank_rows(scores: Floats) -> Floats:
 
     Missing scores have no rank (nan), and the other scores are ranked among each other.
     """
-    ranks: Floats = stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
-    return ranks
+    return stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
 
 
 def average_ranks(scores: Floats) -> Floats:
@@ -451,8 +448,7 @@ def average_ranks(scores: Floats) -> Floats:
     """
     ranks, k = rank_rows(scores), scores.shape[1]
     last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
-    means: Floats = np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
-    return means
+    return np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
 
 
 def friedman(ranks: Floats) -> Test:
@@ -655,5 +651,4 @@ def cumulated_signed_ranks(n: int) -> Floats:
     if n <= EXACT_UP_TO:
         return np.cumsum(distribute_signed_ranks(tuple(range(2, 2 * n + 1, 2)))[::2])
     error = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    probabilities: Floats = stats.norm.cdf((np.arange(most + 1) - most / 2) / error)
-    return probabilities
+    return stats.norm.cdf((np.arange(most + 1) - most / 2) / error)

@@ -143,8 +143,7 @@ class FitOutput:
     @cached_property
     def sizes(self) -> np.ndarray:
         """Number of predictions of each fit, shape (n_fits,)."""
-        sizes: np.ndarray = self.mask.sum(axis=1)
-        return sizes
+        return self.mask.sum(axis=1)
 
     @property
     def responses(self) -> dict[str, np.ndarray]:
@@ -163,8 +162,7 @@ class FitOutput:
             rows = values.reshape(-1, at.shape[1])
             off = np.repeat(noise[fits], columns.shape[1])
             tied[at] = tie_rows(rows, off).reshape(values.shape).swapaxes(1, 2)
-        ties: np.ndarray = tied.reshape(self.decision.shape)
-        return ties
+        return tied.reshape(self.decision.shape)
 
     def _take(self, fits: slice, rows: slice) -> FitOutput:
         selections = dict.fromkeys(COLUMNS, rows) | dict.fromkeys(
@@ -843,8 +841,7 @@ def route_call(
     """
     if not get_config()["enable_metadata_routing"]:
         return metadata if callee == method else {}
-    routed: dict[str, Any] = process_routing(router, method, **metadata)[part][callee]
-    return routed
+    return process_routing(router, method, **metadata)[part][callee]
 
 
 def check_params(params: Params, n_samples: int) -> None:

@@ -515,8 +515,7 @@ class ExchangedUnits(DrawingUnits):
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return whether the predictions of each sample are swapped."""
-        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
-        return exchanged
+        return rng.integers(0, 2, self.n_units)[self.unit]
 
 
 def drawing_units(

@@ -807,8 +807,7 @@ NAMES = {
 
 def _find_odds(p: Floats) -> Floats:
     """Return the log-odds of probabilities, clipped away from 0 and 1."""
-    odds: Floats = logit(p.clip(CERTAIN, 1 - CERTAIN))
-    return odds
+    return logit(p.clip(CERTAIN, 1 - CERTAIN))
 
 
 def find_recalibration(y: NDArray[np.bool_], p: Floats, weight: Floats) -> Floats:

@@ -544,15 +544,13 @@ def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
     grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
     # Q decreases in tau^2, so it is inverted by interpolation
     q = weigh_sites(values, variances, grid)[2]
-    variances_at: Floats = np.interp(wanted, q[::-1], grid[::-1])
-    return variances_at
+    return np.interp(wanted, q[::-1], grid[::-1])
 
 
 def _deviances(values: Floats, variances: Floats, between: Floats) -> Floats:
     """Return minus twice the restricted log likelihood of each variance, up to a constant."""
     weights, _, residuals = weigh_sites(values, variances, between)
-    deviances: Floats = residuals - np.log(weights).sum(axis=1) + np.log(weights.sum(axis=1))
-    return deviances
+    return residuals - np.log(weights).sum(axis=1) + np.log(weights.sum(axis=1))
 
 
 # the binomial mixed model
@@ -569,8 +567,7 @@ MAX_NEWTON_STEPS, MAX_STEP = 25, 1.5
 
 def log1pexp(odds: Floats) -> Floats:
     """Return ``log(1 + exp(odds))``."""
-    value: Floats = np.logaddexp(0.0, odds)
-    return value
+    return np.logaddexp(0.0, odds)
 
 
 class SiteCounts(NamedTuple):

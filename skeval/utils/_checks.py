@@ -525,8 +525,7 @@ def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
 def find_missing(values: np.ndarray) -> np.ndarray:
     """Return a mask of the missing values of a vector, that is, nan, NaT, None or pandas.NA."""
     if values.dtype.kind != "O":
-        unequal: np.ndarray = values != values
-        return unequal
+        return values != values
     return np.array([is_missing(value) for value in values], dtype=bool)
 
 
@@ -916,8 +915,7 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     if decimals < MOST_DECIMALS and not half:  # 32-bit floats of equal decimals stay tied
         columns = columns.round(decimals)
     clipped = columns.clip(0.0, 1.0)
-    normalized: NDArray[np.float64] = clipped / clipped.sum(axis=1, keepdims=True)
-    return normalized
+    return clipped / clipped.sum(axis=1, keepdims=True)
 
 
 def count_decimals(values: NDArray[np.float64]) -> int:

@@ -312,8 +312,7 @@ def silhouette_samples(
         metric = partial(metric, **metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     result = measure(samples, {"silhouette_samples"})
-    values: np.ndarray = result["silhouette_samples"]
-    return values
+    return result["silhouette_samples"]
 
 
 @validate_params(
