@@ -28,13 +28,8 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import find_batch, name_scoring, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._table import BatchPredictions
+from skeval.utils import _compat
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._compat import (
-    is_plain_scorer,
-    limit_threads,
-    metric_of_scorer,
-    responses_of_scorer,
-)
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -90,7 +85,7 @@ class FitRequest:
         parts = name_parts(self.scoring).values()
         if None in parts:  # `score` of an estimator with a solver is accuracy or R^2
             return True
-        if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
+        if not all(isinstance(part, str) or _compat.is_plain_scorer(part) for part in parts):
             return False
         # scorers of scikit-learn use samples only through prediction methods, which are tried
         try:
@@ -223,7 +218,7 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
     trial = ScoreTrial(inputs)
     for name, scorer in scorers.items():
         refuse_metric_of_numbers(inputs.estimator, name, scorer)
-        if inputs.target.outputs or not is_plain_scorer(scorer):
+        if inputs.target.outputs or not _compat.is_plain_scorer(scorer):
             continue
         try:
             trial.run(scorer)
@@ -241,7 +236,7 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
             ) from error
 
 
-@limit_threads(limits=1, user_api="blas")
+@_compat.limit_threads(limits=1, user_api="blas")
 def score_predictions(
     output: FitOutput, block: PlanBlock, request: FitRequest, tags: Any, target: Target
 ) -> list[Any]:
@@ -396,15 +391,15 @@ def respond_in_order(model: Any, target: Target, method: str, X: Any) -> Any:
 
 def list_responses(scorer: Any) -> list[str]:
     """Return the prediction methods that a scorer may use."""
-    methods = responses_of_scorer(scorer) or ()
+    methods = _compat.responses_of_scorer(scorer) or ()
     return [methods] if isinstance(methods, str) else list(methods)
 
 
 def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
     """Return a scorer of scikit-learn with all classes as `labels` of its metric, if it has any."""
-    if classes is None or not is_plain_scorer(scorer):
+    if classes is None or not _compat.is_plain_scorer(scorer):
         return scorer
-    function, fixed, better = metric_of_scorer(scorer)
+    function, fixed, better = _compat.metric_of_scorer(scorer)
     methods = list_responses(scorer)
     if not methods or not OF_CLASSES.issuperset(methods) or "labels" in fixed:
         return scorer
@@ -418,7 +413,7 @@ def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
     """Return the score of a fitted model, or a dict of scores."""
     if isinstance(scorer, EachScorer):
         return scorer.score_parts(model, X, y, target)
-    if is_plain_scorer(scorer):
+    if _compat.is_plain_scorer(scorer):
         model = StandIn.of_model(model, target)
     return know_classes(scorer, target.classes)(model, X, y)
 
@@ -440,7 +435,7 @@ class EachScorer:
         # the caller counts undefined scores
         with nullcontext() if self.raises else ignored_warnings(UndefinedMetricWarning):
             for name, scorer in self.scorers.items():
-                plain = is_plain_scorer(scorer)
+                plain = _compat.is_plain_scorer(scorer)
                 try:
                     scorer = know_classes(scorer, target.classes)
                     scores[name] = scorer(aligned if plain else model, X, y)

@@ -36,6 +36,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skeval._adapters.runner import UNKNOWN, Runner, Solver, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
+from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
@@ -56,14 +57,6 @@ from skeval._resampling.inputs import (
     route_call,
     route_fit,
     validate_inputs,
-)
-from skeval._resampling.plans import (
-    ResamplingPlan,
-    check_repeats,
-    fold_plan,
-    limit_folds,
-    make_repeated_plan,
-    resolve_folds,
 )
 from skeval._resampling.progress import fit_task
 from skeval._resampling.sampling_units import Target
@@ -336,8 +329,8 @@ class CV2FeatureSelectionPipeline(
                 f"cv={cv} inner folds need at least 2 samples of each class, but the smallest "
                 "class has 1. cv=None skips the inner folds."
             )
-        cv = limit_folds(cv, target.codes)
-        folds = resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
+        cv = plans.limit_folds(cv, target.codes)
+        folds = plans.resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
         inputs = Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
@@ -348,7 +341,7 @@ class CV2FeatureSelectionPipeline(
             memory=self.memory,
         )
         # predictions and selection of each fit
-        fits = Runner(inputs).fits(fold_plan(len(target), folds), FitRequest(note=read_round))
+        fits = Runner(inputs).fits(plans.fold_plan(len(target), folds), FitRequest(note=read_round))
         return [output for _, outputs in fits for output in outputs]
 
     def _store_rounds(
@@ -769,7 +762,7 @@ def selection_bias(
     (0.08, 0.4)
     """
     _checks.check_confidence_level(confidence_level)
-    repeats = check_repeats(cv, n_repeats)
+    repeats = plans.check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"params": params, "name": "classifier"}
     inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
@@ -782,7 +775,7 @@ def selection_bias(
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
     # both procedures on the same folds
-    plan, repeat_of = make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
+    plan, repeat_of = plans.make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
         inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
@@ -805,7 +798,7 @@ def selection_bias(
 def compare_selections(
     inputs: Inputs,
     parts: tuple[Pipeline, Pipeline],
-    plan: ResamplingPlan,
+    plan: plans.ResamplingPlan,
     repeat_of: np.ndarray,
     confidence_level: float,
 ) -> Estimate:
@@ -923,7 +916,7 @@ class StabilityExtra:
     frequency: np.ndarray = field(repr=False)
 
 
-def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> np.ndarray:
+def fold_errors(inputs: Inputs, plan: plans.ResamplingPlan) -> np.ndarray:
     """Return the 0-1 error of each fold of a plan."""
     loss = resolve_loss("zero_one", inputs.target)
     blocks = Runner(inputs).fits(plan)

@@ -28,16 +28,8 @@ from skeval._resampling.inputs import (
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.metrics._scorers import name_scoring, range_of
-from skeval.model_selection._comparison import (
-    Comparison,
-    ComparisonExtra,
-    check_compared,
-    check_margin,
-    check_method,
-    choose_scoring,
-    name_listed,
-    resolve_scorer,
-)
+from skeval.model_selection import _comparison
+from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._estimates import find_mean_loss
 from skeval.model_selection._pair_tests import TESTS, ComparisonTest, correct, list_tests
 from skeval.utils import _checks
@@ -233,14 +225,14 @@ def compare_classifiers(
     1.0
     """
     _checks.check_confidence_level(confidence_level)
-    margin = check_margin(margin)
+    margin = _comparison.check_margin(margin)
     _checks.check_single_score(scoring)
     _checks.check_count("n_resamples", n_resamples, 2)
     _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
-    named = name_listed("estimators", estimators)
+    named = _comparison.name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
-    check_method(method, alternative, len(named))
-    check_compared(named, method, groups)
+    _comparison.check_method(method, alternative, len(named))
+    _comparison.check_compared(named, method, groups)
     inputs = validate_inputs(
         next(iter(named.values())),
         X,
@@ -263,7 +255,7 @@ def compare_classifiers(
             f"error_score must be 'raise' for method={method!r}, which pools all predictions, got "
             f"{inputs.error_score!r}."
         )
-    score = choose_scoring(method, scoring, inputs.estimator)
+    score = _comparison.choose_scoring(method, scoring, inputs.estimator)
     label, target = name_scoring(score), inputs.target
 
     # the same splits for all estimators, by default repeated folds for the t-test
@@ -278,12 +270,14 @@ def compare_classifiers(
     tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
 
     # what the test is given of all estimators, and the test of their differences
-    row, extra = TESTS[method], ComparisonExtra()
+    row, extra = TESTS[method], _comparison.ComparisonExtra()
     compared = ComparedEstimators(tasks, folds, score, label, n_resamples, random_state)
     values, arguments = EVIDENCE[row.evidence](compared)
     tests = row.test(*arguments, alternative)
     if row.evidence == "splits":
-        extra = ComparisonExtra(split_scores=arguments[0], test_train_ratio=arguments[1])
+        extra = _comparison.ComparisonExtra(
+            split_scores=arguments[0], test_train_ratio=arguments[1]
+        )
     bounds = range_of(label, target.n_classes) if isinstance(score, str) else (-np.inf, np.inf)
     return Comparison(
         names=tuple(named),
@@ -318,7 +312,7 @@ class ComparedEstimators(NamedTuple):
 
         Splits with a failed fit are omitted.
         """
-        tasks, folds, scorer = self.tasks, self.folds, resolve_scorer(self.score)
+        tasks, folds, scorer = self.tasks, self.folds, _comparison.resolve_scorer(self.score)
         if len(folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
         plan = fold_plan(len(tasks[0].target), folds)
@@ -361,7 +355,7 @@ class ComparedEstimators(NamedTuple):
         """Return the scores, and the scores on resamples of the out-of-fold responses."""
         inputs, target = self.tasks[0], self.tasks[0].target
         units = drawing_units(len(target), None, inputs.groups)
-        scorer = know_classes(resolve_scorer(self.score), target.classes)
+        scorer = know_classes(_comparison.resolve_scorer(self.score), target.classes)
 
         def score(replayed: StandIn, rows: np.ndarray) -> float:
             return float(scorer(replayed, rows, target.y[rows]))

@@ -14,6 +14,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skeval._inference.paired import average_ranks, critical_difference
+from skeval.model_selection import _pair_tests
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
@@ -23,13 +24,6 @@ from skeval.model_selection._comparison import (
     name_distinct,
     name_listed,
     spread_rows,
-)
-from skeval.model_selection._pair_tests import (
-    TESTS,
-    ComparisonTest,
-    correct,
-    corrected_t_test,
-    list_tests,
 )
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, RandomStateLike, check_pairs, validate_params
@@ -54,7 +48,7 @@ def compare_scores(
     scores: Any,
     *,
     over: Over = "splits",
-    method: ComparisonTest = "auto",
+    method: _pair_tests.ComparisonTest = "auto",
     test_train_ratio: float | None = None,
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
@@ -257,7 +251,7 @@ def compare_scores(
     margin = check_margin(margin)
     _checks.check_option("over", over, EVIDENCE)
     _checks.check_option("missing", missing, ("raise", "drop", "keep"))
-    _checks.check_option("method", method, ("auto", *list_tests({EVIDENCE[over]})))
+    _checks.check_option("method", method, ("auto", *_pair_tests.list_tests({EVIDENCE[over]})))
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
@@ -287,7 +281,7 @@ def compare_scores(
         method = "corrected_t"
         names, values, ratio = read_all_splits(scores, test_train_ratio)
         check_method(method, alternative, len(names))
-        tests = corrected_t_test(values, ratio, alternative)
+        tests = _pair_tests.corrected_t_test(values, ratio, alternative)
         extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
     else:
         reason = "The test was requested."
@@ -299,7 +293,7 @@ def compare_scores(
         elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
         check_method(method, alternative, len(names))
-        tests = TESTS[method].test(values, confidence_level)
+        tests = _pair_tests.TESTS[method].test(values, confidence_level)
         extra = ComparisonExtra(
             scores=values,
             datasets=datasets,
@@ -311,7 +305,7 @@ def compare_scores(
     return Comparison(
         names=names,
         values=np.nanmean(values, axis=0),
-        tests=correct(tests, method, confidence_level),
+        tests=_pair_tests.correct(tests, method, confidence_level),
         method=method,
         alternative=alternative,
         confidence_level=confidence_level,
@@ -392,7 +386,7 @@ def check_same_indices(results: Mapping[str, Any]) -> None:
             )
 
 
-def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, str]:
+def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[_pair_tests.ComparisonTest, str]:
     """Return the test for a table of data sets and classifiers, and the reason for it."""
     # smallest corrected P-value that the signed-rank test can reach
     n, k = shape

@@ -52,16 +52,9 @@ from skeval._resampling.sampling_units import (
     UnitKind,
     number_by_appearance,
 )
+from skeval.model_selection import _estimates
 from skeval.model_selection._bootstrap import bootstrap
-from skeval.model_selection._estimates import (
-    check_enough,
-    cross_validation,
-    estimate_error,
-    leave_one_out,
-    perturb_error,
-    resubstitution,
-    untested_losses,
-)
+from skeval.model_selection._estimates import cross_validation, leave_one_out, resubstitution
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
 
@@ -358,7 +351,7 @@ def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
     (output,) = completed(runner.each(plans.subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
     spread = errors.spread_of_mean(tested)
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         errors.mean_loss(tested),
         spread.error,
@@ -397,7 +390,7 @@ def cv_wald(
         standard_error = spread.error * np.sqrt(1 - 1 / len(pooled.losses))
     else:
         standard_error = spread.error
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         errors.mean_loss(pooled),
         standard_error,
@@ -461,14 +454,14 @@ def average_subsamples(
     losses.
     """
     # fits that failed do not count
-    check_enough(inputs, means)
+    _estimates.check_enough(inputs, means)
     defined = means[np.isfinite(means)]
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         float(defined.mean()),
         corrected_error(defined, test_train_ratio),  # sd sqrt(1/J + n2/n1)
         means,
-        untested_losses(inputs),
+        _estimates.untested_losses(inputs),
         variance,
         degrees_of_freedom=len(means) - 1.0,
         n_fits=len(means),
@@ -490,12 +483,12 @@ def nested_cv(
     folds = nested_losses(inputs, plans.deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
     value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
     n_groups = inputs.units.n_groups
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         value,
         standard_error,
         np.array([errors.mean_loss(fold.outer) for fold in folds]),
-        untested_losses(inputs),
+        _estimates.untested_losses(inputs),
         float(np.var(np.concatenate([fold.outer.losses for fold in folds]))),
         degrees_of_freedom=np.inf if n_groups is None else n_groups - 1.0,
         n_fits=plan.n_fits,
@@ -556,7 +549,7 @@ def perturbation(
     plan = plans.repeated_folds(inputs.units, n_folds, 1, _checks.child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
     _, draws_root = _checks.child_seed(root, 2).spawn(2)
-    estimate = perturb_error(
+    estimate = _estimates.perturb_error(
         runner,
         [(b[0].training_rows, np.flatnonzero(b.test[0])) for b in blocks],
         draws_root,
@@ -866,7 +859,7 @@ def average_predictions(
         fields |= {"no_interval": reason, "details": {"caution": sentence}}
     elif loss.name == "squared" and (sentence := errors.describe_tail(everything, n)):
         fields |= {"details": {"caution": sentence}}
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         error,
         standard_error,

@@ -33,15 +33,9 @@ from scipy import optimize, stats
 from scipy.special import expit, logit, logsumexp, ndtr
 
 from skeval._adapters.runner import Runner
+from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, variance_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate
-from skeval._inference.intervals import (
-    Limits,
-    bounds_of,
-    normal_interval,
-    normal_quantile,
-    wilson_interval,
-)
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
 from skeval.utils._checks import ErrorScore, check_confidence_level, check_option
@@ -71,10 +65,10 @@ def describe_site(
     The interval of a proportion with an effective `size` is Wilson's, with the binomial standard
     error.
     """
-    limits: dict[str, Any] = {"normal": partial(normal_interval, value, error)}
+    limits: dict[str, Any] = {"normal": partial(intervals.normal_interval, value, error)}
     if size is not None:
         error = float(np.sqrt(value * (1 - value) / size))
-        limits = {"wilson": partial(wilson_interval, value * size, size)}
+        limits = {"wilson": partial(intervals.wilson_interval, value * size, size)}
     return Estimate(
         name=name,
         value=value,
@@ -273,7 +267,7 @@ def new_site_error(
                 len(rows),
                 sizes[-1],
             )
-    bounds = bounds_of(loss_name, inputs.target.n_classes)
+    bounds = intervals.bounds_of(loss_name, inputs.target.n_classes)
     return pool_sites(sites, sizes, scale, confidence_level, bounds, n_failed)
 
 
@@ -282,7 +276,7 @@ def pool_sites(
     sizes: Sequence[float | None],
     scale: str,
     confidence_level: float,
-    bounds: Limits,
+    bounds: intervals.Limits,
     n_failed: int,
 ) -> Estimate:
     """Return the pooled estimate of sites. Rates need the effective sizes of the sites."""
@@ -340,7 +334,9 @@ def pool_sites(
     )
 
 
-def scale_back(back: Any, ends: Callable[[float], Limits], confidence_level: float) -> Limits:
+def scale_back(
+    back: Any, ends: Callable[[float], intervals.Limits], confidence_level: float
+) -> intervals.Limits:
     """Return the limits of an interval of logarithms or log-odds on the original scale."""
     with np.errstate(over="ignore"):
         low, high = back(np.array(ends(confidence_level))).tolist()
@@ -447,15 +443,15 @@ class Pooled(NamedTuple):
         """Number of sites."""
         return len(self.values)
 
-    def limits(self, confidence_level: float) -> Limits:
+    def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the mean of all sites."""
         half = max(
-            normal_quantile(confidence_level, self.n_sites - 1) * self.corrected_error,
-            normal_quantile(confidence_level) * self.standard_error,
+            intervals.normal_quantile(confidence_level, self.n_sites - 1) * self.corrected_error,
+            intervals.normal_quantile(confidence_level) * self.standard_error,
         )
         return self.mean - half, self.mean + half
 
-    def prediction_limits(self, confidence_level: float) -> Limits:
+    def prediction_limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the true value of another site.
 
         To account for the uncertainty of the variance between sites, the interval averages over
@@ -741,17 +737,17 @@ class PooledRate:
         middle = float(np.sum(weights * rates))
         return float(np.sqrt(np.sum(weights * (rates - middle) ** 2)))
 
-    def limits(self, confidence_level: float) -> Limits:
+    def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the median rate of all sites."""
         return self._limit(confidence_level, np.zeros(len(SPREADS)))
 
-    def prediction_limits(self, confidence_level: float) -> Limits:
+    def prediction_limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the rate at another site, or [0, 1] for fewer than 3 sites."""
         if len(self.sites.sizes) < 3:
             return 0.0, 1.0
         return self._limit(confidence_level, SPREADS)
 
-    def _limit(self, confidence_level: float, spreads: Floats) -> Limits:
+    def _limit(self, confidence_level: float, spreads: Floats) -> intervals.Limits:
         """Return quantiles of normal deviates of these spreads around the means of the grid."""
         tail, means = (1 - confidence_level) / 2, self.grid[0]
         low, high = 0.0, 1.0

@@ -43,18 +43,8 @@ from skeval._resampling.predictions import Predictions
 from skeval.metrics import _table
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import Arguments, Folds, Forms, Metric, Sample
+from skeval.model_selection import _interval_methods
 from skeval.model_selection._estimates import NamedScore, losses_of, name_scores, to_score
-from skeval.model_selection._interval_methods import (
-    AUTO,
-    average_repeats,
-    average_subsamples,
-    fit_repeats,
-    plan_repeats,
-    plan_subsamples,
-    predict_repeats,
-    read_positive_weight,
-    take_parameters,
-)
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._text import name_of
@@ -93,7 +83,7 @@ def score_interval(
     y: Any,
     *,
     scoring: Any = None,
-    method: ScoreMethod = AUTO,
+    method: ScoreMethod = _interval_methods.AUTO,
     confidence_level: float = 0.95,
     groups: Any = None,
     params: Params = None,
@@ -229,17 +219,21 @@ def score_interval(
     inputs = validate_inputs(
         estimator, X, y, groups, with_loss=False, params=params, method=method, several=True, **run
     )
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
+    inputs = inputs.with_options(
+        weight=_interval_methods.read_positive_weight(inputs, sample_weight)
+    )
     classes = inputs.target.classes
     if classes is not None and len(classes) == 2:  # scikit-learn's scorers use the second class
         inputs = inputs.with_options(target=inputs.target.with_positive(classes.tolist()[1]))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    parameters = take_parameters(method, n_folds=n_folds, n_repeats=n_repeats, test_size=test_size)
+    parameters = _interval_methods.take_parameters(
+        method, n_folds=n_folds, n_repeats=n_repeats, test_size=test_size
+    )
     # all scores from one set of fits
     read_scoring(estimator, scoring)  # raises before anything is fitted
     scores, root = name_scores(scoring), _checks.root_seed(random_state)
-    if method == AUTO:
+    if method == _interval_methods.AUTO:
         results = score_repeats(inputs, scores, root, parameters)
     else:
         results = score_subsamples(inputs, scores, root, parameters)
@@ -257,7 +251,7 @@ def score_subsamples(
 ) -> dict[str, Estimate]:
     """Return scores by the corrected t of random subsamples, all from the same fits."""
     parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
-    plan, ratio = plan_subsamples(inputs, root, **parameters)
+    plan, ratio = _interval_methods.plan_subsamples(inputs, root, **parameters)
     scorers = {name: score.scoring for name, score in scores.items()}
     values = score_each(Runner(inputs), plan, scorers, skip_undefined=True)
     return {
@@ -289,7 +283,7 @@ def average_scores(
     loss = ANY if score.mean is None else resolve_loss(score.mean.loss, inputs.target)
     means = means if score.mean is None else score.mean.best - means
     of_loss = inputs.with_options(losses=(loss,))
-    error = average_subsamples(of_loss, means, test_train_ratio, parameters)
+    error = _interval_methods.average_subsamples(of_loss, means, test_train_ratio, parameters)
     return score_of_error(inputs, score, error)
 
 
@@ -309,21 +303,23 @@ def score_repeats(
 
     # one set of fits, which also returns the other scores
     inputs = inputs.with_options(losses=(resolve_loss(None, inputs.target),))
-    folds, request = plan_repeats(inputs, root, **parameters), FitRequest()
+    folds, request = _interval_methods.plan_repeats(inputs, root, **parameters), FitRequest()
     if others:
         scorers = {name: score.scoring for name, score in others.items()}
         raises = inputs.error_score == "raise"
         request = FitRequest.for_scores(inputs.estimator, scorers, raises)
         check_scorers(inputs, request.scorers(inputs.target))
         check_test_sets(inputs, folds.plan, request.scorers(inputs.target), skip_undefined=True)
-    folds, outputs = fit_repeats(Runner(inputs), folds, request)
+    folds, outputs = _interval_methods.fit_repeats(Runner(inputs), folds, request)
     plan = folds.plan
 
     # means of losses, with the sign changed
     results = {}
     for (name, score), loss in zip(errors.items(), losses, strict=True):
         of_loss = folds._replace(inputs=inputs.with_options(losses=(loss,)))
-        results[name] = score_of_error(inputs, score, average_repeats(of_loss, outputs))
+        results[name] = score_of_error(
+            inputs, score, _interval_methods.average_repeats(of_loss, outputs)
+        )
     # any other score: the mean over test sets
     of_fits = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
     shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
@@ -331,7 +327,7 @@ def score_repeats(
         results[name] = average_scores(inputs, name, score, of_fits, 1 / (plan.n_folds - 1), shown)
     # metrics of all tested samples of a repeat together
     if len(results) < len(scores):
-        predictions = predict_repeats(inputs, plan, outputs)
+        predictions = _interval_methods.predict_repeats(inputs, plan, outputs)
         also = {
             s.label for n, s in scores.items() if reported[n] == s.label
         } - _table.REPORTED.keys()
@@ -387,7 +383,7 @@ def score_of_metric(
         name=score.label,
         value=value,
         standard_error=standard_error,
-        method=AUTO,
+        method=_interval_methods.AUTO,
         limits=limits,
         n_samples=len(inputs.target),
         n_groups=inputs.units.n_groups,

@@ -21,29 +21,12 @@ from joblib import Parallel, delayed
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.metrics import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    calinski_harabasz_score,
-    completeness_score,
-    homogeneity_score,
-    mutual_info_score,
-    normalized_mutual_info_score,
-    rand_score,
-    v_measure_score,
-)
+from sklearn import metrics as sk
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
-from skeval.metrics.cluster import _external
-from skeval.metrics.cluster._distance_pass import (
-    FROM_PAIRS,
-    NUMBERS_AT_ONCE,
-    pass_over_rows,
-    rare_extremes,
-    silhouettes,
-    slices,
-)
+from skeval.metrics.cluster import _distance_pass, _external
+from skeval.metrics.cluster._distance_pass import NUMBERS_AT_ONCE
 from skeval.metrics.cluster._distances import NamedMetric, Partition, Samples, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
@@ -1039,7 +1022,9 @@ def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
     """Return the (m,) core distances of a cluster, or 0 for a sample that has a duplicate."""
     m = members.stop - members.start
     core = np.empty(m)
-    for rows in slices(members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start):
+    for rows in _distance_pass.slices(
+        members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start
+    ):
         distances = tiles(rows)(members).distances
         own = np.arange(rows.start, rows.stop) - members.start
         # on the logarithmic scale, without the sample itself
@@ -1094,7 +1079,7 @@ def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
         others = slice(members.stop, partition.n_samples)
         starts = partition.starts[k + 1 :] - members.stop
         size = max(1, NUMBERS_AT_ONCE // (others.stop - others.start))
-        for rows in slices(members.stop, size, start=members.start):
+        for rows in _distance_pass.slices(members.stop, size, start=members.start):
             distances = samples.tiles(rows)(others).distances
             weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
             by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
@@ -1170,7 +1155,7 @@ def pair_distance(
     if (pairs, statistic) in (("within", "min"), ("between", "max")):
         options = {"metric": "euclidean", "noise": None} | options
         samples = check_samples(X, labels, min_clusters=1 + (pairs == "between"), **options)
-        smallest, largest = rare_extremes(samples.tiles, samples.partition.cluster)
+        smallest, largest = _distance_pass.rare_extremes(samples.tiles, samples.partition.cluster)
         value = smallest if pairs == "within" else largest
         return value if np.isfinite(value) else np.nan
     if pairs == "within":
@@ -1216,7 +1201,7 @@ INTERNAL = (
         "silhouette", silhouette_score, -1.0, 1.0, True,
         frozenset({"silhouette_samples"}),
         lambda result: float(np.nanmean(result["silhouette_samples"])),
-        lambda sums, _, partition, rows: silhouettes(sums, partition, rows),
+        lambda sums, _, partition, rows: _distance_pass.silhouettes(sums, partition, rows),
     ),
     Index(
         "dunn", dunn_score, 0.0, np.inf, True,
@@ -1226,7 +1211,7 @@ INTERNAL = (
     davies_bouldin_row("pairwise", "mean_within"),
     davies_bouldin_row("centroid", "mean_to_centroid"),
     Index(
-        "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True,
+        "calinski_harabasz", sk.calinski_harabasz_score, 0.0, np.inf, True,
         frozenset({"squares", "between_squares"}),
         calinski_harabasz_index,
     ),
@@ -1252,21 +1237,21 @@ INTERNAL = (
     distance_row("max_centroid_separation", "centroid", "max"),
 )  # fmt: skip
 EXTERNAL = (
-    Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True),
-    Index("adjusted_rand", adjusted_rand_score, -1.0, 1.0, True),
+    Index("adjusted_mutual_info", sk.adjusted_mutual_info_score, -np.inf, 1.0, True),
+    Index("adjusted_rand", sk.adjusted_rand_score, -1.0, 1.0, True),
     Index("class_f_measure", _external.class_f_measure, 0.0, 1.0, True),
-    Index("completeness", completeness_score, 0.0, 1.0, True),
+    Index("completeness", sk.completeness_score, 0.0, 1.0, True),
     Index("fowlkes_mallows", _external.fowlkes_mallows_score, 0.0, 1.0, True),
-    Index("homogeneity", homogeneity_score, 0.0, 1.0, True),
+    Index("homogeneity", sk.homogeneity_score, 0.0, 1.0, True),
     Index("inverse_purity", _external.inverse_purity_score, 0.0, 1.0, True),
     Index("minkowski", _external.minkowski_score, 0.0, np.inf, False),
-    Index("mutual_info", mutual_info_score, 0.0, np.inf, True),
-    Index("normalized_mutual_info", normalized_mutual_info_score, 0.0, 1.0, True),
+    Index("mutual_info", sk.mutual_info_score, 0.0, np.inf, True),
+    Index("normalized_mutual_info", sk.normalized_mutual_info_score, 0.0, 1.0, True),
     Index("pair_fbeta", _external.pair_fbeta_score, 0.0, 1.0, True),
     Index("pair_jaccard", _external.pair_jaccard_score, 0.0, 1.0, True),
     Index("purity", _external.purity_score, 0.0, 1.0, True),
-    Index("rand", rand_score, 0.0, 1.0, True),
-    Index("v_measure", v_measure_score, 0.0, 1.0, True),
+    Index("rand", sk.rand_score, 0.0, 1.0, True),
+    Index("v_measure", sk.v_measure_score, 0.0, 1.0, True),
 )
 BY_NAME = {row.name: row for row in INTERNAL}
 """Rows of the internal indices. A new index needs a function and a row."""
@@ -1428,7 +1413,7 @@ def internal_indices(
         rows = [ROWS[name] for name in sorted(names & ROWS.keys()) if ROWS[name].by_row]
         if "dunn" in names:
             result = measure_without_pass(samples, {"extremes"})
-        beyond = {name for name in names if needs[name] & FROM_PAIRS - set(result)}
+        beyond = {name for name in names if needs[name] & _distance_pass.FROM_PAIRS - set(result)}
         missing = beyond - {row.name for row in rows}
         if missing and indices is not None:
             raise ValueError(
@@ -1480,7 +1465,7 @@ def estimate_from_rows(
     sampled = [slice(a, a + m) for a, m in zip(partition.starts, counts, strict=True)]
     L = n_neighbors if any("connectivity" in index.needs for index in indices) else 1
     values: dict[str, list[np.ndarray]] = {index.name: [] for index in indices}
-    for rows, sums, weights in pass_over_rows(samples, sampled, L):
+    for rows, sums, weights in _distance_pass.pass_over_rows(samples, sampled, L):
         for index in indices:
             if index.by_row is not None:
                 values[index.name].append(index.by_row(sums, weights, partition, rows))
