@@ -370,8 +370,7 @@ class FitWorker:
         start, fitted = monotonic(), nan
         try:
             if model is None:
-                arguments = self.arguments(fit, rows)
-                model = clone(self.estimator).fit(train, train_labels, **arguments)
+                model = clone(self.estimator).fit(train, train_labels, **self.arguments(fit, rows))
                 fitted = monotonic() - start
             scored = monotonic()
             columns = self.request.read(model, test, test_labels, self.target)
@@ -605,8 +604,7 @@ class BlockSolver:
     def solve(self, block: PlanBlock) -> FitOutput:
         """Return the requested outputs of the fits that the solver completes."""
         worker = self.worker
-        output = self.solver.solve(block)
-        return worker.request.keep(output, block, worker.estimator, worker.target)
+        return worker.request.keep(self.solver.solve(block), block, worker.estimator, worker.target)
 
 
 def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:

@@ -209,8 +209,7 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
     if target.classes is None:
         return response if response.ndim in (1, 2) else None
     # columns in the order of the target's classes
-    seen = getattr(model, "classes_", None)
-    return align_columns(method, response, seen, target.classes)
+    return align_columns(method, response, getattr(model, "classes_", None), target.classes)
 
 
 def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
@@ -269,8 +268,7 @@ def score_predictions(
         scorer = scorers.get("")
         if several:
             scorer = replace(request.scorer, scorers={name: scorers[name] for name in missing})
-        labels = target.decode(codes)
-        scored = score_model(scorer, replayed, np.arange(len(rows)), labels, target)
+        scored = score_model(scorer, replayed, np.arange(len(rows)), target.decode(codes), target)
         scores[fit] |= scored if several else {"": scored}
     return scores if several else [by_name and by_name[""] for by_name in scores]
 

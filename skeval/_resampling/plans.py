@@ -934,8 +934,7 @@ class BalancedFolds(KFold):
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
         """Yield the indices of the training and the test samples of each fold."""
         rng = np.random.default_rng(self.random_state)
-        everything = np.arange(self.units.n_units)
-        fold = self.units.deal(everything, self.n_splits, rng)[self.units.unit]
+        fold = self.units.deal(np.arange(self.units.n_units), self.n_splits, rng)[self.units.unit]
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 

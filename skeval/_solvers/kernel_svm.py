@@ -98,8 +98,7 @@ class KernelSVMBatch:
         size = max(32, _BLOCK // len(self._rows))
         for start in range(0, len(problems), size):
             at = problems[start : start + size]
-            block = _Block(kernels, self._rows, at, signs[at], box[at])
-            self._solve_block(block, solution)
+            self._solve_block(_Block(kernels, self._rows, at, signs[at], box[at]), solution)
         return solution
 
     def _solve_block(self, block: _Block, solution: BatchSolution) -> None:

@@ -142,8 +142,7 @@ class PenalizedSquares:
         grams = self.products.weighted_sums(weights)
         weighted = targets[of_fit] * weights[:, None]  # (F, c, n)
         moments = weights @ self.basis, np.diagonal(grams, axis1=1, axis2=2)
-        counts = weights.sum(axis=1)
-        return self._finish(grams, weighted @ self.basis, counts, moments, splits)
+        return self._finish(grams, weighted @ self.basis, weights.sum(axis=1), moments, splits)
 
     def _finish(
         self,

@@ -173,8 +173,7 @@ class SplitMoments:
         """Variances (F, p) of the training samples without weights."""
         if self.splits.weights.dtype.kind != "f":
             return self.variance
-        trained = (self.splits.weights > 0).astype(float)
-        sums = trained @ self.columns.rows
+        sums = (self.splits.weights > 0).astype(float) @ self.columns.rows
         return mean_and_variance(sums)[1]
 
     def within(self) -> np.ndarray:
@@ -289,8 +288,7 @@ def invert(matrices: np.ndarray) -> Inverse:
     bad = ~((sign > 0) & np.isfinite(determinant) & (diagonal > 0).all(axis=-1))
     scaled[bad] = np.eye(scaled.shape[-1])
     inverse = np.linalg.inv(scaled)
-    norm = np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1)))
-    return Inverse(inverse, unit, norm)
+    return Inverse(inverse, unit, np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1))))
 
 
 @dataclass(frozen=True)

@@ -1123,8 +1123,7 @@ def structure_test(
     # the same clusterer and index in draws of the reference
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     measure = partial(index_of_draw, clusterer, draws, index)
-    seeds = [(root.spawn(1)[0], n_references)]
-    null = np.array(_stability.run_draws(measure, seeds, **options))
+    null = np.array(_stability.run_draws(measure, [(root.spawn(1)[0], n_references)], **options))
     # a draw with an undefined index counts as at least as good
     sign = 1 if greater_is_better else -1
     count = int(exceedances(sign * statistic, sign * null).sum())

@@ -610,16 +610,14 @@ def cluster_stability(
         )
     root = _checks.root_seed(random_state)
     # the clusters of the data, whose stability is measured
-    first = seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
-    partition = fit_labels(first, X)
+    partition = fit_labels(seed_clusterer(clusterer, _checks.repetition_rng(root, 0)), X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got only noise (-1).")
     # one coefficient for each cluster and resample
     compare = partial(compare_resample, clusterer, X, (method, noise), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    coefficients = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
-    replicates = np.stack(coefficients, axis=1)
+    replicates = np.stack(run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options), axis=1)
     return ClusterStability(
         labels=labels,
         sizes=sizes,

@@ -282,8 +282,7 @@ class CV2FeatureSelectionPipeline(
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
-                rounds = self._run_rounds(X, target, metadata, cv)
-                self._store_rounds(rounds, target, weights)
+                self._store_rounds(self._run_rounds(X, target, metadata, cv), target, weights)
             X = X if isinstance(rows, slice) else safe_indexing(X, rows)
             self._fit_final(selector, X, y[rows], final, arguments)
         return self
@@ -601,8 +600,7 @@ def support_refit(
     own = transformers or type(pipeline) is not CV2FeatureSelectionPipeline
     if own or pipeline.final != "refit" or getattr(X, "ndim", 0) != 2:
         return UNKNOWN
-    selector = pipeline._selector(X.shape[1])
-    return supports(pipeline._classifier(), X, target, (selector,))
+    return supports(pipeline._classifier(), X, target, (pipeline._selector(X.shape[1]),))
 
 
 def withhold_estimates(classifier: Any) -> None:
@@ -1133,8 +1131,7 @@ def prepare_selector(selector: Any) -> Any:
 def without_selection(selector: Any) -> Any:
     """Return the preprocessing of a selector, that is, the steps that do not select."""
     if isinstance(selector, Pipeline):
-        steps = [(name, without_selection(step)) for name, step in selector.steps]
-        return Pipeline(steps)
+        return Pipeline([(name, without_selection(step)) for name, step in selector.steps])
     return "passthrough" if hasattr(selector, "get_support") else selector
 
 

@@ -833,8 +833,7 @@ class ScoreTally:
         rows = fit * n + samples
         # units in at most N_BLOCKS blocks, in random order
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
-        number = rng.permutation(unit.max() + 1)
-        block = (number % N_BLOCKS)[unit][samples]
+        block = (rng.permutation(unit.max() + 1) % N_BLOCKS)[unit][samples]
         scores = np.array(
             [
                 self.try_score(pooled, rows[block != one], samples=samples[block != one])

@@ -329,8 +329,7 @@ def count_folds(
         least *= per_fold
         raise ValueError(f"X must contain at least {least} samples or groups for {where}.")
     if n_folds is None:
-        of_classes = plans.default_folds(inputs.target, inputs.units.unit)
-        return min(default, most, max(least, of_classes))
+        return min(default, most, max(least, plans.default_folds(inputs.target, inputs.units.unit)))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"{argument} must be an integer, got {n_folds!r}.")
     if not least <= int(n_folds) <= most:
@@ -411,8 +410,7 @@ def mean_losses(runner: Runner, plan: ResamplingPlan) -> tuple[np.ndarray, float
     for fit, output in enumerate(runner.each(plan)):
         if output is not None:
             losses, weight, _ = runner.inputs.tested(output)
-            powers = np.stack([losses, losses**2])
-            moments[:, fit] = np.average(powers, axis=1, weights=weight)
+            moments[:, fit] = np.average(np.stack([losses, losses**2]), axis=1, weights=weight)
     # E L^2 - (E L)^2, over all fits
     means, squares = moments
     return means, max(0.0, float(np.nanmean(squares) - np.nanmean(means) ** 2))
@@ -523,8 +521,7 @@ def nested_losses(
             fold = folds[inputs.units.unit[output.rows]]
             for k, within in (left_out, left_out[::-1]):
                 kept = fold == within
-                part = inputs.count(output.rows[kept], tested.losses[kept])
-                inner.setdefault(k, []).append(part)
+                inner.setdefault(k, []).append(inputs.count(output.rows[kept], tested.losses[kept]))
         # folds with losses on both levels
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         nested += [errors.NestedFold(out, errors.concatenate_tested(parts)) for out, parts in pairs]

@@ -387,8 +387,7 @@ def _average_metric(
     metric: Callable[..., float], data: Data, units: _subgroups.Units, settings: Settings
 ) -> Estimate:
     """Return the mean of a metric over units."""
-    named = {"y_pred": data.y_pred}
-    values, kept = score_within(metric, data.y_true, named, data.weight, units)
+    values, kept = score_within(metric, data.y_true, {"y_pred": data.y_pred}, data.weight, units)
     shape = np.shape(make_column(data.y_pred))
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
     level, method = settings.confidence_level, settings.method

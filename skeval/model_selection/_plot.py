@@ -182,8 +182,7 @@ class LearningCurveBandDisplay(_plotting.CurveDisplay):
         super()._draw(ax, **kwargs)
         beyond = self.curve.columns.get("extrapolated", np.zeros(len(self.curve.x), dtype=bool))
         if beyond.any():
-            last = self.curve.x[~beyond][-1]
-            ax.axvline(last, color="gray", linewidth=1, label="extrapolated")
+            ax.axvline(self.curve.x[~beyond][-1], color="gray", linewidth=1, label="extrapolated")
             ax.legend(fontsize="small")
 
 

@@ -769,8 +769,7 @@ def _quantile(means: Floats, weights: Floats, spreads: Floats, share: float) -> 
     centers, mass = means[kept], weights[kept]
     widths = np.broadcast_to(spreads[:, None], means.shape)[kept]
     # a spread of 0 becomes half the grid spacing, which smooths the sum
-    steps = np.gradient(means, axis=1)[kept] / 2
-    widths = np.hypot(widths, steps)
+    widths = np.hypot(widths, np.gradient(means, axis=1)[kept] / 2)
 
     def excess(odds: float) -> float:
         return float(np.sum(mass * ndtr((odds - centers) / widths))) - share

@@ -306,8 +306,7 @@ def score_repeats(
     folds, request = _interval_methods.plan_repeats(inputs, root, **parameters), FitRequest()
     if others:
         scorers = {name: score.scoring for name, score in others.items()}
-        raises = inputs.error_score == "raise"
-        request = FitRequest.for_scores(inputs.estimator, scorers, raises)
+        request = FitRequest.for_scores(inputs.estimator, scorers, inputs.error_score == "raise")
         check_scorers(inputs, request.scorers(inputs.target))
         check_test_sets(inputs, folds.plan, request.scorers(inputs.target), skip_undefined=True)
     folds, outputs = _interval_methods.fit_repeats(Runner(inputs), folds, request)
@@ -689,6 +688,5 @@ def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
         if len(scores) > 1:
             error = corrected_error(scores, predictions.test_train_ratio)
             args = mean, error
-            degrees = len(scores) - 1
-            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
+            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=len(scores) - 1)
         yield Measured(name, mean, ("corrected_t", limits, error), predictions.n_tested)

@@ -370,8 +370,7 @@ class ProcedureScorer(RoutedScorer):
         options = self.options | metadata
         self._check_trained_on(estimator, X, y, options)
         self._check_columns(X, y)
-        result = self.function(clone(estimator), X, y, **options)
-        return -float(attrgetter(self.attribute)(result))
+        return -float(attrgetter(self.attribute)(self.function(clone(estimator), X, y, **options)))
 
     def _check_columns(self, X: Any, y: Any) -> None:
         """Raise an error if the same labels were scored with another number of columns before.

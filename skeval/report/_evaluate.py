@@ -406,8 +406,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     if rare is not None:
         interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
         better = interval.low > rare.chance
-    metric = None if rare is None else rare.metric
-    judged = replace(evaluation, better=better, metric=metric)
+    judged = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
     # the other estimates and the tests
     finished = _parts.run_parts(judged, clock)
     checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
@@ -546,8 +545,7 @@ def measure_outputs(evaluation: Evaluation) -> Results:
     for output, loss in losses_by_output(evaluation.inputs.loss, evaluation.target).items():
         # the loss of another column, from the outputs of the same fits
         inputs = evaluation.design.inputs.with_options(losses=(loss,))
-        design = evaluation.design._replace(inputs=inputs)
-        one = average_repeats(design, evaluation.outputs)
+        one = average_repeats(evaluation.design._replace(inputs=inputs), evaluation.outputs)
         extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
         name = name_of(one.name, output, metrics)
         metrics[name] = replace(one, name=name, extra=extra)
@@ -582,8 +580,7 @@ def _check_order(evaluation: Evaluation) -> list[CheckResult]:
     where = columns, options.left_out, options.row_names
     if evaluation.ordered:
         return _data_checks.check_split_order(*where, folds)
-    groups = evaluation.inputs.groups
-    return _data_checks.check_order(*where, evaluation.predictions, groups, folds)
+    return _data_checks.check_order(*where, evaluation.predictions, evaluation.inputs.groups, folds)
 
 
 # --- arguments

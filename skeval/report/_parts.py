@@ -462,8 +462,7 @@ def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
         if output is None:
             output = FitOutput(block.test, np.ones(1, dtype=bool))
         finished.append((block, output))
-    inputs = evaluation.design.inputs.with_options(method="cross_validation")
-    runner = Runner(inputs, finished)
+    runner = Runner(evaluation.design.inputs.with_options(method="cross_validation"), finished)
     return [_estimates.cross_validation(runner, evaluation.root, cv=evaluation.folds)]
 
 

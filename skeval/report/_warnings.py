@@ -84,8 +84,7 @@ def list_checks(
     own = {code: code.replace("-", " ") for code in map(name_check, own_checks)}
     results = []
     for code, title in (OF_ONE_OUTPUT | OF_SEVERAL | OF_MODELS | own).items():
-        outcome = others.get(code, "passed")
-        results += by_code.get(code) or [CheckResult(code, title, outcome)]
+        results += by_code.get(code) or [CheckResult(code, title, others.get(code, "passed"))]
     return results
 
 

@@ -206,8 +206,7 @@ def between_cluster_distances(
            [ 3., nan]])
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
-    needs = {"mean_between", "min_between", "centroid_between"}
-    result = measure(samples, needs)
+    result = measure(samples, {"mean_between", "min_between", "centroid_between"})
     if result["centroid_between"] is None:
         warn_undefined(f"The result for centroids is nan, because metric={metric!r} has none.")
         result["centroid_between"] = np.full_like(result["min_between"], np.nan)
@@ -294,8 +293,7 @@ def silhouette_samples(
     elif metric_arguments and callable(metric):
         metric = partial(metric, **metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
-    result = measure(samples, {"silhouette_samples"})
-    return result["silhouette_samples"]
+    return measure(samples, {"silhouette_samples"})["silhouette_samples"]
 
 
 @validate_params(
@@ -1168,8 +1166,7 @@ def pair_distance(
         table = between_cluster_distances(X, labels, **options)
         column = table["centroid" if pairs == "centroid" else statistic]
         values = column[np.triu_indices(len(column), 1)]
-    reduce: Callable[[np.ndarray], Any] = getattr(np, statistic)
-    return float(reduce(values)) if len(values) else np.nan
+    return float(getattr(np, statistic)(values)) if len(values) else np.nan
 
 
 def mst_compactness_score(X: ArrayLike, labels: ArrayLike, **options: Any) -> float:
@@ -1422,8 +1419,7 @@ def internal_indices(
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
         values |= estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
     # the other quantities, from one pass
-    still = set().union(*needs.values()) - set(result)
-    result |= measure(samples, still, n_neighbors)
+    result |= measure(samples, set().union(*needs.values()) - set(result), n_neighbors)
     for name in needs:  # nan if the metric does not provide a quantity
         lacks = any(result[need] is None for need in needs[name])
         compute = ROWS[name].compute if name in ROWS else None
