@@ -49,7 +49,6 @@ from skeval._resampling.sampling_units import (
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import group_by_size
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
@@ -428,11 +427,11 @@ class FitOptions(TypedDict, total=False):
     params: Params
     sample_weight: Any
     confidence_level: float
-    random_state: RandomStateLike
+    random_state: _checks.RandomStateLike
     n_jobs: int | None
     verbose: int
     memory: Any
-    error_score: ErrorScore
+    error_score: _checks.ErrorScore
 
 
 @dataclass(frozen=True, eq=False)

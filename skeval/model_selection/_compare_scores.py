@@ -25,6 +25,7 @@ from skeval.model_selection._comparison import (
     name_listed,
     spread_rows,
 )
+from skeval.model_selection._pair_tests import ComparisonTest
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, RandomStateLike, check_pairs, validate_params
 
@@ -48,7 +49,7 @@ def compare_scores(
     scores: Any,
     *,
     over: Over = "splits",
-    method: _pair_tests.ComparisonTest = "auto",
+    method: ComparisonTest = "auto",
     test_train_ratio: float | None = None,
     alternative: Alternative = "two-sided",
     confidence_level: float = 0.95,
@@ -386,7 +387,7 @@ def check_same_indices(results: Mapping[str, Any]) -> None:
             )
 
 
-def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[_pair_tests.ComparisonTest, str]:
+def choose_test(shape: tuple[int, ...], alpha: float) -> tuple[ComparisonTest, str]:
     """Return the test for a table of data sets and classifiers, and the reason for it."""
     # smallest corrected P-value that the signed-rank test can reach
     n, k = shape

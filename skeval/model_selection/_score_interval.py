@@ -22,7 +22,6 @@ from sklearn.metrics import matthews_corrcoef
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
-from skeval._inference.intervals import Limits, corrected_error, give_no_limits, mirrored
 from skeval._inference.tables import ConfusionTable, CountedClasses, count_cells, score_form
 from skeval._resampling.fit_request import (
     FitRequest,
@@ -372,12 +371,12 @@ def score_of_metric(
 ) -> Estimate:
     """Return a metric of out-of-fold predictions as a score. Larger is better."""
     # a score of a loss has the opposite sign
-    value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
+    value, standard_error, limits = np.nan, np.nan, {"none": intervals.give_no_limits}
     if metric is not None:
         value, standard_error, limits = metric.value, metric.standard_error, dict(metric.limits)
     if score.label.startswith("neg_"):
         value = -value
-        limits = {form: partial(mirrored, 0.0, ends) for form, ends in limits.items()}
+        limits = {form: partial(intervals.mirrored, 0.0, ends) for form, ends in limits.items()}
     result = Estimate(
         name=score.label,
         value=value,
@@ -486,7 +485,7 @@ def settle(
     )
 
 
-Form = tuple[str, Callable[[float], Limits], float]
+Form = tuple[str, Callable[[float], intervals.Limits], float]
 """Name of an interval, its limits by confidence level, and the standard error."""
 NO_FORM: Form = "none", intervals.give_no_limits, np.nan
 
@@ -684,9 +683,9 @@ def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
     for name, scores in predictions.scores.items():
         # as in scikit-learn, the mean is nan if the score of a test set is
         mean, error = float(np.mean(scores)), np.nan
-        limits: Callable[[float], Limits] = intervals.give_no_limits
+        limits: Callable[[float], intervals.Limits] = intervals.give_no_limits
         if len(scores) > 1:
-            error = corrected_error(scores, predictions.test_train_ratio)
+            error = intervals.corrected_error(scores, predictions.test_train_ratio)
             args = mean, error
             limits = partial(intervals.normal_interval, *args, degrees_of_freedom=len(scores) - 1)
         yield Measured(name, mean, ("corrected_t", limits, error), predictions.n_tested)
