@@ -25,33 +25,19 @@ from skeval.cluster import (
     ClusteringComparison,
     NClustersChoice,
     StabilityDisplay,
+    _choose,
+    _stability,
     choose_n_clusters,
     cluster_stability,
     compare_clusterings,
     predictive_power,
     structure_test,
 )
-from skeval.cluster._choose import (
-    GAP,
-    SEQUENTIAL,
-    SILHOUETTE,
-    StructureReference,
-    check_candidates,
-    resolve_parameter,
-)
+from skeval.cluster._choose import StructureReference
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
 from skeval.cluster._references import NOISE, REFERENCES, resolve_reference
-from skeval.cluster._stability import (
-    PREDICTION_STRENGTH,
-    RECOVERED,
-    SMALLEST,
-    check_pairwise,
-    check_points,
-    fit_labels,
-    seed_clusterer,
-    takes_pairs,
-)
+from skeval.cluster._stability import SMALLEST
 from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._page import CheckResult, Figure, Section, Table, list_few, list_grave, note
@@ -62,7 +48,7 @@ from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import safe_indexing
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
-HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
+HALVES = (_stability.PREDICTION_STRENGTH, "adjusted_rand", _choose.SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""
 
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
@@ -198,7 +184,7 @@ def evaluate_clusterer(
     _checks.check_same_length(X=X, labels_true=labels_true)
     seed = _checks.small_seed(random_state)
     run: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    if param_name is None and (takes_pairs(clusterer) or not has_number(clusterer)):
+    if param_name is None and (_stability.takes_pairs(clusterer) or not has_number(clusterer)):
         if n_clusters is not None:
             raise ValueError(
                 "n_clusters must be None for a clusterer without a number of clusters or of "
@@ -206,15 +192,17 @@ def evaluate_clusterer(
             )
         return evaluate_as_is(clusterer, X, labels_true, indices, reference, n_repeats, seed, run)
     table_warnings = warn_of_points(X, getattr(X, "columns", None))
-    X = check_points(clusterer, X)
+    X = _stability.check_points(clusterer, X)
     candidates = _check_range(n_clusters, X.shape[0])
     _checks.check_jobs(n_jobs, verbose)
     # cluster all samples, and compare the clusterings
     begin_step("clusterings", verbose)
-    name, partitions = resolve_parameter(clusterer, param_name), {}
+    name, partitions = _choose.resolve_parameter(clusterer, param_name), {}
     for k in candidates.tolist():
-        copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
-        partitions[k] = fit_labels(copy, X)
+        copy = _stability.seed_clusterer(
+            clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed)
+        )
+        partitions[k] = _stability.fit_labels(copy, X)
     begin_step("indices", verbose)
     n = X.shape[0]
     rows = np.sort(np.random.default_rng(seed).choice(n, min(n, MAX_ROWS), replace=False))
@@ -233,9 +221,9 @@ def evaluate_clusterer(
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     # choose the number by all rules
     begin_step("number of clusters", verbose)
-    methods = [SEQUENTIAL, *HALVES]
+    methods = [_choose.SEQUENTIAL, *HALVES]
     if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
-        methods.append(GAP)
+        methods.append(_choose.GAP)
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
         clusterer,
         X,
@@ -248,7 +236,7 @@ def evaluate_clusterer(
         **run,
     )
     # the report
-    choice = choices[SEQUENTIAL]
+    choice = choices[_choose.SEQUENTIAL]
     warned = warn_of_choice(comparison, choice, X.shape[0])
     return ClusteringReport(
         answer=choice,
@@ -258,7 +246,7 @@ def evaluate_clusterer(
         choice=choice,
         choices=choices,
         n_clusters=choice.n_clusters,
-        stability=choices[PREDICTION_STRENGTH],
+        stability=choices[_stability.PREDICTION_STRENGTH],
         external=external,
         partitions=partitions,
         shown=place_samples(X, partitions.get(choice.n_clusters), seed),
@@ -274,7 +262,7 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
         return np.arange(2, min(MAX_CLUSTERS, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, 2)
+    candidates = _choose.check_candidates(n_clusters, 2)
     if candidates[-1] > n_samples // 2:
         raise ValueError(
             f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} samples, "
@@ -329,7 +317,7 @@ def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
 
     The gap statistic does not count if it still increases at the largest candidate.
     """
-    choice = choices[SEQUENTIAL]
+    choice = choices[_choose.SEQUENTIAL]
     # rules that agree with the choice, and others
     decided = [one for one in choices.values() if one is not choice and not one.gap_increases]
     others = [other.n_clusters for other in decided]
@@ -360,7 +348,7 @@ def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
 
 def _write_evidence(choice: NClustersChoice) -> str:
     """Return the P-values of the sequential tests, or the value and limit of another rule."""
-    if choice.method == SEQUENTIAL:
+    if choice.method == _choose.SEQUENTIAL:
         texts = [f"P = {write_pvalue(choice.pvalue)} for more than one"]
         if np.isfinite(choice.pvalue_more):
             more = write_pvalue(choice.pvalue_more)
@@ -492,8 +480,8 @@ PRESUMES = (
     "structure. The sequential tests decide; the other rules are listed for comparison."
 )
 RULE_NAMES = {
-    SEQUENTIAL: "sequential tests",
-    PREDICTION_STRENGTH: "prediction strength",
+    _choose.SEQUENTIAL: "sequential tests",
+    _stability.PREDICTION_STRENGTH: "prediction strength",
     "adjusted_rand": "adjusted Rand of halves",
     "silhouette": "silhouette of halves",
     "gap": "gap statistic",
@@ -521,14 +509,16 @@ def evaluate_as_is(
     run: dict[str, Any],
 ) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
-    directions, of_pairs = resolve_directions(indices), takes_pairs(clusterer)
+    directions, of_pairs = resolve_directions(indices), _stability.takes_pairs(clusterer)
     warnings: list[CheckResult] = (
         [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
     )
-    X = check_pairwise(X) if of_pairs else check_points(clusterer, X)
+    X = _stability.check_pairwise(X) if of_pairs else _stability.check_points(clusterer, X)
     # the clustering, its noise and its indices
     begin_step("clustering", run["verbose"])
-    labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)
+    labels = _stability.fit_labels(
+        _stability.seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X
+    )
     names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
     values: dict[str, float] = {}
     if len(names) > 1:
@@ -550,7 +540,7 @@ def evaluate_as_is(
     if len(names) > 1 and not of_pairs:
         shown = place_samples(X, labels, seed)
         halves = predictive_power(
-            clusterer, X, agreement=PREDICTION_STRENGTH, n_repeats=n_repeats, **run
+            clusterer, X, agreement=_stability.PREDICTION_STRENGTH, n_repeats=n_repeats, **run
         )
         begin_step("structure", run["verbose"])
         structure = structure_test(
@@ -610,7 +600,7 @@ def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
         text += f" (P = {write_pvalue(report.pvalue)} for structure)"
         if report.pvalue > LEVEL:
             text = f"No evidence of clusters: {text}"
-    n_stable = int(np.sum(report.stability.values >= RECOVERED))
+    n_stable = int(np.sum(report.stability.values >= _stability.RECOVERED))
     verb = "is" if n_stable == 1 else "are"
     text += f"; {n_stable} of {report.n_clusters} {verb} stable."
     if report.n_clusters == 1:
@@ -847,7 +837,7 @@ class ClusteringReport(ClustererReport):
         }
         columns |= zip(comparison.indices, comparison.values.T, strict=True)
         columns |= {
-            PREDICTION_STRENGTH: stability.values,
+            _stability.PREDICTION_STRENGTH: stability.values,
             "standard_error": stability.standard_errors,
             "reference": stability.reference_values,
             "reference_standard_error": stability.reference_standard_errors,
