@@ -133,8 +133,7 @@ def mcnemar_pvalues(
         squared = np.maximum(np.abs(only_a - only_b) - 1, 0) ** 2 / n
     few = n < EXACT_BELOW
     form = np.where(few, "exact", "chi-squared")
-    pvalue = np.where(few, exact, np.minimum(normal, 1.0))
-    return np.where(few, smaller, squared), pvalue, form
+    return np.where(few, smaller, squared), np.where(few, exact, np.minimum(normal, 1.0)), form
 
 
 def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tuple[Floats, Floats]:
@@ -251,8 +250,7 @@ def grouped_cochran(right: NDArray[np.bool_], group: Codes) -> tuple[float, floa
     if left <= 0:
         return np.nan, np.nan
     # Hotelling's T^2, scaled to F
-    inverse = np.linalg.pinv(spread.covariance, EQUAL, hermitian=True)
-    squared = float(means @ inverse @ means)
+    squared = float(means @ np.linalg.pinv(spread.covariance, EQUAL, hermitian=True) @ means)
     statistic = squared * left / ((k - 1) * spread.degrees_of_freedom)
     return statistic, float(stats.f.sf(statistic, k - 1, left))
 
@@ -366,8 +364,7 @@ class StoppingRule(NamedTuple):
     @property
     def earliest(self) -> int:
         """Smallest number of permutations after which the test may stop."""
-        n = len(self.high)
-        return 1 + int(np.argmax((self.low >= 0) | (self.high <= np.arange(1, n + 1))))
+        return 1 + int(np.argmax((self.low >= 0) | (self.high <= np.arange(1, len(self.high) + 1))))
 
     def stop(self, exceeding: NDArray[np.bool_]) -> int | None:
         """Return the number of permutations at which the test stops, or None if it does not."""

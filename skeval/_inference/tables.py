@@ -246,8 +246,7 @@ def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:
     n = table.sum()
     p = table / n
     value, gradient = f_score_gradient(p, score, n)
-    mean = np.sum(p * gradient)
-    return value, float(np.sum(p * (gradient - mean) ** 2) / n)
+    return value, float(np.sum(p * (gradient - np.sum(p * gradient)) ** 2) / n)
 
 
 def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]:

@@ -508,9 +508,8 @@ class ScoreTrial:
             true = 1 + rng.random(12)
             responses = {"predict": true + 0.3 * rng.random(12)}
         else:
-            k = len(target.classes)
             # classes of unequal sizes, with unequal shares of wrong predictions
-            codes = np.r_[np.repeat(np.arange(k), 3), np.zeros(4, dtype=np.intp)]
+            codes = np.r_[np.repeat(np.arange(len(target.classes)), 3), np.zeros(4, dtype=np.intp)]
             guesses = codes.copy()
             guesses[[0, 1, 3]] = [1, 1, 0]
             true = target.decode(codes)

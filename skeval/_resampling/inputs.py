@@ -242,8 +242,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
         tied[finite] = tie_rows(values[finite], noise[finite])
         return tied
     # spread of the inner half, so that a single outlier does not make all other values equal
-    deviations = np.abs(values - np.median(values, axis=1, keepdims=True))
-    spread = 2 * np.median(deviations, axis=1)
+    spread = 2 * np.median(np.abs(values - np.median(values, axis=1, keepdims=True)), axis=1)
     spread = np.where(spread > 0, spread, np.ptp(values, axis=1))
     # distance up to which neighboring values are tied
     unit = np.maximum(spread * SHARE, np.abs(values).max(axis=1) * LAST_PLACES)
@@ -299,8 +298,7 @@ class Loss:
         if output.predicted is None:
             return np.empty(0)
         # all fits at once
-        true = block.tested_labels(target.codes, ~output.failed)
-        pairs = self.pair(target, true, output)
+        pairs = self.pair(target, block.tested_labels(target.codes, ~output.failed), output)
         if self.name in NAMED:
             return self(*pairs)
         # a loss of the user may depend on the other samples, so call it for each fit
@@ -512,8 +510,7 @@ class Inputs:
     @property
     def loss_methods(self) -> tuple[str, ...]:
         """Prediction methods required by the losses, which always include `predict`."""
-        others = {loss.response for loss in self.losses} - {"predict"}
-        return ("predict", *sorted(others))
+        return ("predict", *sorted({loss.response for loss in self.losses} - {"predict"}))
 
     @cached_property
     def relative_weight(self) -> np.ndarray | None:

@@ -496,8 +496,7 @@ def subsamples(
     everything = np.arange(units.n_units)
 
     def draw(fit: int) -> PlanBlock:
-        order = units.spread(everything, repetition_rng(root, fit))
-        test = units.mask(order[:n_test])[None]
+        test = units.mask(units.spread(everything, repetition_rng(root, fit))[:n_test])[None]
         return PlanBlock((~test).astype(np.intp), test)
 
     return ResamplingPlan(len(units.unit), n_repeats, draw, single_fits=True)
@@ -842,8 +841,7 @@ def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int
         for number, test in enumerate(tests, start=1):
             fold[test] = number
         # samples stay together if all repeats so far put them into the same test set
-        pair = unit * (len(tests) + 1) + fold
-        unit = np.unique(pair, return_inverse=True)[1].reshape(-1)
+        unit = np.unique(unit * (len(tests) + 1) + fold, return_inverse=True)[1].reshape(-1)
     return unit
 
 

@@ -237,8 +237,7 @@ class Splitting:
 
     def penalty(self, box: np.ndarray) -> float:
         """Return the initial penalty for boxes (B, n), eq. (5) of splitting."""
-        mean = float(box.sum() / max(1, np.count_nonzero(box)))
-        return _nearest_power(1.0 / mean)
+        return _nearest_power(1.0 / float(box.sum() / max(1, np.count_nonzero(box))))
 
     def start(self, signs: np.ndarray, box: np.ndarray) -> SplitPoint:
         """Return the starting point beta = 0."""

@@ -251,8 +251,7 @@ class NaiveGaussians:
         variances = np.where(variances > 0, variances, 1.0)
         apart = weighted_distances(tested, moments.means, 1 / variances)
         # log-probabilities
-        priors = log_priors(self.priors, moments.counts)
-        constants = priors - 0.5 * np.log(variances).sum(axis=2)
+        constants = log_priors(self.priors, moments.counts) - 0.5 * np.log(variances).sum(axis=2)
         values = constants[:, None] - 0.5 * apart
         # rounding errors of variances and means
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)

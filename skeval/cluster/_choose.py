@@ -888,8 +888,7 @@ def run_test(
     draws, allowed = np.empty((len(values), 0)), int(level * (n_references + 1)) - 1
     while draws.shape[1] < n_references:
         size = min(BLOCK, n_references - draws.shape[1])
-        block = np.array(draw([(root.spawn(1)[0], size)])).T
-        draws = np.concatenate([draws, block], axis=1)
+        draws = np.concatenate([draws, np.array(draw([(root.spawn(1)[0], size)])).T], axis=1)
         step = make_step(candidates, values, draws, level)
         n_better = step.pvalue * (1 + draws.shape[1]) - 1
         if n_better > allowed + 1.5:  # one more, because later draws change the standardization

@@ -390,8 +390,7 @@ def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarra
     (first, second), (in_second, in_first) = labels, halves.nearest
     # a sample takes the cluster of its nearest neighbor in the other half
     forth = agreement(second, first[in_first])
-    back = agreement(first, second[in_second])
-    return (float(forth) + float(back)) / 2
+    return (float(forth) + float(agreement(first, second[in_second]))) / 2
 
 
 def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:

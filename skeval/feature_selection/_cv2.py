@@ -349,8 +349,7 @@ class CV2FeatureSelectionPipeline(
         # error of all held-out predictions
         tested = np.concatenate([output.rows for output in rounds])
         wrong = np.concatenate([output.predicted for output in rounds]) != target.codes[tested]
-        tested_weights = None if weights is None else weights[tested]
-        self.cv2_error_: float = mean_of_tested(wrong, tested_weights)
+        self.cv2_error_: float = mean_of_tested(wrong, None if weights is None else weights[tested])
         # selected columns, if the selector keeps columns
         selections = [one for output in rounds for one in output.notes or () if one is not None]
         if len(selections) == len(rounds):

@@ -1043,8 +1043,7 @@ def _profile(fit: Logit, at: int, larger: float, confidence_level: float) -> Lim
 
 def _summarize(distances: Floats, share: float | None) -> Floats:
     """Return the mean or a quantile over the last axis."""
-    mean: Floats = distances.mean(axis=-1)
-    return mean if share is None else np.quantile(distances, share, axis=-1)
+    return distances.mean(axis=-1) if share is None else np.quantile(distances, share, axis=-1)
 
 
 def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -> float:
@@ -1058,8 +1057,7 @@ def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -
     order = np.argsort(distances)
     weight = weight[order] / weight.sum()
     middle = np.cumsum(weight) - weight / 2
-    place = middle[0] + share * (middle[-1] - middle[0])
-    return float(np.interp(place, middle, distances[order]))
+    return float(np.interp(middle[0] + share * (middle[-1] - middle[0]), middle, distances[order]))
 
 
 def _measure_distances(

@@ -146,8 +146,7 @@ def find_top(
     before = np.cumsum(size) - size
     inside = np.clip((share - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)[place]
     hits, prevalence = float(weight @ (inside * positive)), float(weight @ positive)
-    middle = (before + size / 2)[place]
-    return Top(share, positive, weight, group, inside, middle, hits, prevalence)
+    return Top(share, positive, weight, group, inside, (before + size / 2)[place], hits, prevalence)
 
 
 def _measure(

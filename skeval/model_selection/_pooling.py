@@ -466,8 +466,7 @@ class Pooled(NamedTuple):
         between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
         # Student's distribution of another site for each tau^2
         weights, means, _ = weigh_sites(self.values, self.variances, between)
-        spreads = np.sqrt(between + 1 / weights.sum(axis=1))
-        law = stats.t(self.n_sites - 1, means, spreads)
+        law = stats.t(self.n_sites - 1, means, np.sqrt(between + 1 / weights.sum(axis=1)))
         # quantiles of the average of these distributions
         low, high = law.ppf(1e-6).min(), law.ppf(1 - 1e-6).max()
         tail = (1 - confidence_level) / 2
@@ -622,8 +621,7 @@ class SiteCounts(NamedTuple):
         The estimate is the mode of the joint likelihood of the mean and all sites, with half an
         error and half a correct prediction added so that it is finite.
         """
-        total = self.sizes.sum()
-        mean = float(logit((self.errors.sum() + 0.5) / (total + 1)))
+        mean = float(logit((self.errors.sum() + 0.5) / (self.sizes.sum() + 1)))
         information = np.nan
         for _ in range(MAX_NEWTON_STEPS):
             odds = np.full(len(self.sizes), mean)

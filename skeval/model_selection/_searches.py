@@ -824,8 +824,7 @@ def tuning_optimism(
     for block, output in Runner(inputs).fits(plan, request):
         searches += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
-    ratio = float(np.mean(np.concatenate(sizes)))
-    result = summarize_searches(searches, ratio, confidence_level)
+    result = summarize_searches(searches, float(np.mean(np.concatenate(sizes))), confidence_level)
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
             "the best score of the search is optimistic, because it is the best of many settings. "
@@ -1105,8 +1104,7 @@ def refit_one_se(
     best = int(np.nanargmax(means))
     # candidates within one standard error of the best
     error = np.std(scores[:, best], ddof=1) / np.sqrt(len(scores))
-    rounding = 1e-12 * abs(means[best])
-    close = np.flatnonzero(means >= means[best] - error - rounding).tolist()
+    close = np.flatnonzero(means >= means[best] - error - (1e-12 * abs(means[best]))).tolist()
     if complexity is None:
         return close[0]
     # the simplest; ties are broken by the score, then by position
