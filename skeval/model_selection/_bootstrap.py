@@ -225,15 +225,9 @@ def bootstrap_error(
         estimator, X, y, loss=loss, method=method, several=True, **per_sample, **run
     )
     _checks.check_option("average", average, ("samples", "bootstraps"))
-    estimates = estimate_bootstraps(
-        Runner(inputs),
-        _checks.root_seed(random_state),
-        n_resamples=n_resamples,
-        average=average,
-        stratify=stratify,
-        indices=indices,
-    )
-    return estimates[method]
+    options: dict[str, Any] = {"average": average, "stratify": stratify, "indices": indices}
+    runner, root = Runner(inputs), _checks.root_seed(random_state)
+    return estimate_bootstraps(runner, root, n_resamples=n_resamples, **options)[method]
 
 
 def bootstrap_score(

@@ -233,19 +233,9 @@ def compare_classifiers(
     chosen, method = method, "corrected_t" if method == "auto" else method
     _comparison.check_method(method, alternative, len(named))
     _comparison.check_compared(named, method, groups)
-    inputs = validate_inputs(
-        next(iter(named.values())),
-        X,
-        y,
-        with_loss=False,
-        groups=groups,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(next(iter(named.values())), X, y, with_loss=False, **run)
     if inputs.weight is not None:
         for name, estimator in named.items():
             with _checks.naming(f"estimators[{name!r}]"):

@@ -262,16 +262,9 @@ def compare_scores(
     if over == "items":
         columns, groups = read_items(scores, groups)
         check_items(columns)
-        comparison: Any = compare_predictions(
-            None,
-            columns,
-            method="max_t",
-            groups=groups,
-            alternative=alternative,
-            confidence_level=confidence_level,
-            margin=margin,
-            random_state=random_state,
-        )
+        options: dict[str, Any] = {"alternative": alternative, "margin": margin, "groups": groups}
+        options |= {"confidence_level": confidence_level, "random_state": random_state}
+        comparison = compare_predictions(None, columns, method="max_t", **options)
         n_items = len(next(iter(columns.values())))
         return replace(comparison, extra=replace(comparison.extra, n_items=n_items))
     if groups is not None:

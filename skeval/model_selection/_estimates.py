@@ -743,15 +743,8 @@ def perturbation_interval(
     rng = np.random.default_rng(fold_root)
     # folds and perturbations have seeds of their own
     folds = resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
-    return perturb_error(
-        Runner(inputs),
-        folds,
-        draw_root,
-        n_resamples=n_resamples,
-        statistic=statistic,
-        weights=weights,
-        form=form,
-    )
+    options = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
+    return perturb_error(Runner(inputs), folds, draw_root, form=form, **options)
 
 
 def perturb_error(

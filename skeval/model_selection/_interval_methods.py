@@ -21,7 +21,7 @@ from copy import deepcopy
 from dataclasses import replace
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -287,9 +287,6 @@ def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
     return parameters
 
 
-VARIANCES = ("all_pairs", "within_folds")
-
-
 def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
     """Return the number of units in a test set. At least 2 are left for training."""
     n = inputs.units.n_units
@@ -375,7 +372,7 @@ def cv_wald(
     """
     # losses of all folds together
     inputs = runner.inputs
-    within = _checks.check_option("variance", variance, VARIANCES) == "within_folds"
+    within = _checks.check_option("variance", variance, get_args(FoldVariance)) == "within_folds"
     n_folds = count_folds(inputs, n_folds, 10, per_fold=1 + within)
     outputs = list(runner.each(plans.repeated_folds(inputs.units, n_folds, 1, root)))
     folds = [inputs.tested(output) for output in completed(outputs)]

@@ -248,18 +248,8 @@ def permutation_test(
                 f"alpha must be None if max_exceedances={max_exceedances!r}, got {alpha!r}."
             )
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    inputs = validate_inputs(
-        estimator,
-        X,
-        y,
-        groups,
-        with_loss=False,
-        several=True,
-        sample_weight=sample_weight,
-        params=params,
-        confidence_level=confidence_level,
-        **run,
-    )
+    run |= {"sample_weight": sample_weight, "params": params, "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, groups, with_loss=False, several=True, **run)
     root = _checks.root_seed(random_state)
     if permutations is not None:
         orders = check_orders(permutations, len(inputs.target))

@@ -287,22 +287,12 @@ def evaluate(
         ignored=ignored,
         own_checks=tuple(checks),
     )
-    validate = partial(
-        validate_inputs,
-        X=X,
-        y=y,
-        groups=groups,
-        loss=loss,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method=AUTO,
-        confidence_level=confidence_level,
-        several=True,
-    )
-    tasks = {name: make_task(validate(model), options) for name, model in estimators.items()}
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"loss": loss, "params": params, "confidence_level": confidence_level}
+    tasks = {}
+    for name, model in estimators.items():
+        inputs = validate_inputs(model, X, y, groups, method=AUTO, several=True, **run)
+        tasks[name] = make_task(inputs, options)
     if time is not None:
         cv = choose_time_folds(cv, time, next(iter(tasks.values())).target)
     # the main estimates on the same folds, then all other parts of each estimator
