@@ -19,9 +19,8 @@ from skeval._inference.paired import (
     holm,
     significance_level,
     simultaneous_level,
-    tail_probability,
 )
-from skeval.model_selection import compare_scores
+from skeval.model_selection import compare_predictions, compare_scores
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 
@@ -164,12 +163,20 @@ def test_levels():
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("degrees", [4, np.inf])
 def test_tails_equal_scipy(alternative, degrees):
-    tails = {
-        "two-sided": 2 * stats.t.sf(1.3, degrees),
-        "greater": stats.t.sf(1.3, degrees),
-        "less": stats.t.cdf(1.3, degrees),
-    }
-    assert tail_probability(1.3, alternative, degrees) == pytest.approx(tails[alternative])
+    rng, options = np.random.default_rng(0), {"alternative": alternative}
+    if np.isfinite(degrees):  # one less than the number of splits
+        scores = {name: rng.normal(shift, 1, 5) for name, shift in (("a", 1), ("b", 0))}
+        tested = compare_scores(scores, test_train_ratio=0.25, **options).difference
+        gaps = scores["a"] - scores["b"]
+        expected = gaps.mean() / np.sqrt((1 / 5 + 0.25) * gaps.var(ddof=1))
+        assert tested.statistic == pytest.approx(expected)
+    else:
+        y = np.repeat([0, 1], 30)
+        scores = [rng.normal(size=60) + shift * y for shift in (2, 1)]
+        tested = compare_predictions(y, scores, method="delong", **options).difference
+    above, both = stats.t.sf([tested.statistic, abs(tested.statistic)], degrees)
+    tails = {"two-sided": 2 * both, "greater": above, "less": 1 - above}
+    assert tested.pvalue == pytest.approx(tails[alternative])
 
 
 def test_too_few_groups_for_cochrans_test():
