@@ -12,14 +12,7 @@ from numpy.testing import assert_allclose
 from reference import over_datasets as reference
 from scipy import stats
 
-from skeval._inference.paired import (
-    at_least,
-    exceedances,
-    grouped_cochran,
-    holm,
-    significance_level,
-    simultaneous_level,
-)
+from skeval._inference.paired import at_least, exceedances, holm
 from skeval.model_selection import compare_predictions, compare_scores
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
@@ -153,10 +146,24 @@ def test_an_undefined_pvalue_counts_as_a_test():
     assert_allclose(adjusted, [0.03, np.nan, 0.04])
 
 
-def test_levels():
-    assert simultaneous_level(0.95, 10) == pytest.approx(0.995)
-    assert significance_level(0.9) == 0.05
-    assert significance_level(0.99) == 0.01
+def test_a_lower_confidence_level_does_not_raise_the_significance_level():
+    rng = np.random.default_rng(0)
+    scores = {"a": rng.normal(size=6), "b": rng.normal(size=6)}
+    for confidence_level, level in ((0.9, 0.05), (0.95, 0.05), (0.99, 0.01)):
+        options = {"test_train_ratio": 0.2, "confidence_level": confidence_level}
+        assert compare_scores(scores, **options).level == level
+
+
+def test_the_intervals_of_ten_pairs_have_a_level_of_one_tenth():
+    rng = np.random.default_rng(0)
+    systems = {name: (rng.random(60) < 0.6).astype(int) for name in "abcde"}
+    found = compare_predictions(np.ones(60, int), systems, method="mcnemar")
+    for pair, difference in found.differences.items():
+        two = {name: systems[name] for name in pair}
+        options = {"method": "mcnemar", "confidence_level": 0.995}
+        alone = compare_predictions(np.ones(60, int), two, **options).difference
+        assert [*difference.interval] == pytest.approx([*alone.interval])
+        assert difference.interval.confidence_level == 0.95
 
 
 @each_value
@@ -180,5 +187,7 @@ def test_tails_equal_scipy(alternative, degrees):
 
 
 def test_too_few_groups_for_cochrans_test():
-    right = np.random.default_rng(0).random((4, 12)) < 0.6
-    assert np.isnan(grouped_cochran(right, np.arange(12) // 6)).all()
+    right = (np.random.default_rng(0).random((4, 12)) < 0.6).astype(int)
+    options = {"groups": np.arange(12) // 6, "method": "cochran_q"}
+    test = compare_predictions(np.ones(12, int), list(right), **options).omnibus
+    assert np.isnan([test.statistic, test.pvalue]).all()
