@@ -30,6 +30,7 @@ from skeval.cluster._stability import Draw, Measure, Seed
 from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
+from skeval.utils._checks import validate_params
 from skeval.utils._compat import Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame
 
@@ -273,7 +274,7 @@ TAKE_ONE = {SEQUENTIAL, _stability.PREDICTION_STRENGTH, GAP}
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
-@_checks.validate_params(
+@validate_params(
     _stability.STABILITY
     | {
         "method": [StrOptions(set(METHODS)), list, tuple],
@@ -585,7 +586,7 @@ SQUARED: Final = "sqeuclidean"
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
-@_checks.validate_params(
+@validate_params(
     _stability.STABILITY
     | {
         "reference": [StrOptions(set(_references.REFERENCES))],
@@ -993,7 +994,7 @@ def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) ->
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
-@_checks.validate_params(
+@validate_params(
     _stability.STABILITY
     | {
         "index": [callable],

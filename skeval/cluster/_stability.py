@@ -28,6 +28,7 @@ from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils import _checks
+from skeval.utils._checks import validate_params
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
@@ -115,7 +116,7 @@ AGREEMENTS: dict[str, Agreement] = {
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
-@_checks.validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
+@validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
 def predictive_power(
     clusterer: Any,
     X: Any,
@@ -491,7 +492,7 @@ class ClusterStability(Result):
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
-@_checks.validate_params(
+@validate_params(
     STABILITY
     | {
         "method": [StrOptions(set(get_args(Perturbation)))],

@@ -26,7 +26,6 @@ from skeval.cluster import (
     NClustersChoice,
     StabilityDisplay,
     _choose,
-    _stability,
     choose_n_clusters,
     cluster_stability,
     compare_clusterings,
@@ -37,7 +36,16 @@ from skeval.cluster._choose import StructureReference
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
 from skeval.cluster._references import NOISE, REFERENCES, resolve_reference
-from skeval.cluster._stability import SMALLEST
+from skeval.cluster._stability import (
+    PREDICTION_STRENGTH,
+    RECOVERED,
+    SMALLEST,
+    check_pairwise,
+    check_points,
+    fit_labels,
+    seed_clusterer,
+    takes_pairs,
+)
 from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
 from skeval.report._page import CheckResult, Figure, Section, Table, list_few, list_grave, note
@@ -48,7 +56,7 @@ from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import safe_indexing
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
-HALVES = (_stability.PREDICTION_STRENGTH, "adjusted_rand", _choose.SILHOUETTE)
+HALVES = (PREDICTION_STRENGTH, "adjusted_rand", _choose.SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""
 
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
@@ -184,7 +192,7 @@ def evaluate_clusterer(
     _checks.check_same_length(X=X, labels_true=labels_true)
     seed = _checks.small_seed(random_state)
     run: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    if param_name is None and (_stability.takes_pairs(clusterer) or not has_number(clusterer)):
+    if param_name is None and (takes_pairs(clusterer) or not has_number(clusterer)):
         if n_clusters is not None:
             raise ValueError(
                 "n_clusters must be None for a clusterer without a number of clusters or of "
@@ -192,17 +200,15 @@ def evaluate_clusterer(
             )
         return evaluate_as_is(clusterer, X, labels_true, indices, reference, n_repeats, seed, run)
     table_warnings = warn_of_points(X, getattr(X, "columns", None))
-    X = _stability.check_points(clusterer, X)
+    X = check_points(clusterer, X)
     candidates = _check_range(n_clusters, X.shape[0])
     _checks.check_jobs(n_jobs, verbose)
     # cluster all samples, and compare the clusterings
     begin_step("clusterings", verbose)
     name, partitions = _choose.resolve_parameter(clusterer, param_name), {}
     for k in candidates.tolist():
-        copy = _stability.seed_clusterer(
-            clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed)
-        )
-        partitions[k] = _stability.fit_labels(copy, X)
+        copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
+        partitions[k] = fit_labels(copy, X)
     begin_step("indices", verbose)
     n = X.shape[0]
     rows = np.sort(np.random.default_rng(seed).choice(n, min(n, MAX_ROWS), replace=False))
@@ -246,7 +252,7 @@ def evaluate_clusterer(
         choice=choice,
         choices=choices,
         n_clusters=choice.n_clusters,
-        stability=choices[_stability.PREDICTION_STRENGTH],
+        stability=choices[PREDICTION_STRENGTH],
         external=external,
         partitions=partitions,
         shown=place_samples(X, partitions.get(choice.n_clusters), seed),
@@ -481,7 +487,7 @@ PRESUMES = (
 )
 RULE_NAMES = {
     _choose.SEQUENTIAL: "sequential tests",
-    _stability.PREDICTION_STRENGTH: "prediction strength",
+    PREDICTION_STRENGTH: "prediction strength",
     "adjusted_rand": "adjusted Rand of halves",
     "silhouette": "silhouette of halves",
     "gap": "gap statistic",
@@ -509,16 +515,14 @@ def evaluate_as_is(
     run: dict[str, Any],
 ) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
-    directions, of_pairs = resolve_directions(indices), _stability.takes_pairs(clusterer)
+    directions, of_pairs = resolve_directions(indices), takes_pairs(clusterer)
     warnings: list[CheckResult] = (
         [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
     )
-    X = _stability.check_pairwise(X) if of_pairs else _stability.check_points(clusterer, X)
+    X = check_pairwise(X) if of_pairs else check_points(clusterer, X)
     # the clustering, its noise and its indices
     begin_step("clustering", run["verbose"])
-    labels = _stability.fit_labels(
-        _stability.seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X
-    )
+    labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)
     names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
     values: dict[str, float] = {}
     if len(names) > 1:
@@ -540,7 +544,7 @@ def evaluate_as_is(
     if len(names) > 1 and not of_pairs:
         shown = place_samples(X, labels, seed)
         halves = predictive_power(
-            clusterer, X, agreement=_stability.PREDICTION_STRENGTH, n_repeats=n_repeats, **run
+            clusterer, X, agreement=PREDICTION_STRENGTH, n_repeats=n_repeats, **run
         )
         begin_step("structure", run["verbose"])
         structure = structure_test(
@@ -600,7 +604,7 @@ def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
         text += f" (P = {write_pvalue(report.pvalue)} for structure)"
         if report.pvalue > LEVEL:
             text = f"No evidence of clusters: {text}"
-    n_stable = int(np.sum(report.stability.values >= _stability.RECOVERED))
+    n_stable = int(np.sum(report.stability.values >= RECOVERED))
     verb = "is" if n_stable == 1 else "are"
     text += f"; {n_stable} of {report.n_clusters} {verb} stable."
     if report.n_clusters == 1:
@@ -837,7 +841,7 @@ class ClusteringReport(ClustererReport):
         }
         columns |= zip(comparison.indices, comparison.values.T, strict=True)
         columns |= {
-            _stability.PREDICTION_STRENGTH: stability.values,
+            PREDICTION_STRENGTH: stability.values,
             "standard_error": stability.standard_errors,
             "reference": stability.reference_values,
             "reference_standard_error": stability.reference_standard_errors,
