@@ -456,7 +456,7 @@ def test_labels_of_groups_of_any_size_change_places():
     y = np.repeat([0, 1, 1, 0, 1], [2, 3, 4, 5, 6])
     _, orders = orders_of(y, OF_MANY, "whole_groups")
     for order in orders:
-        of_group = [np.unique(y[order][OF_MANY == group]) for group in range(5)]
+        of_group = [np.unique(y[order][group == OF_MANY]) for group in range(5)]
         assert [len(labels) for labels in of_group] == [1] * 5
         assert sorted(np.concatenate(of_group)) == [0, 0, 1, 1, 1]
     assert len(np.unique(y[orders], axis=0)) > 5
