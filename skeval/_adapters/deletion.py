@@ -365,8 +365,7 @@ class LinearDeletion:
         # a fit is solved if its rounding errors are small and the estimator drops no direction
         solved = noise < MAX_NOISE
         if self.least:  # eq. (6) of deletion
-            heaviest = splits.weights.max(axis=1)
-            solved &= heaviest * inverse * (ROOM * self.least) ** 2 < 1
+            solved &= splits.weights.max(axis=1) * inverse * (ROOM * self.least) ** 2 < 1
         if not self.n_classes:
             numbers = self.center + self.unit * values[:, 0]
             return Outputs(solved & np.isfinite(numbers).all(axis=1), numbers)

@@ -14,12 +14,7 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from skeval._adapters.column_steps import (
-    ColumnSteps,
-    has_plain_columns,
-    make_column_steps,
-    uses_only,
-)
+from skeval._adapters import column_steps
 from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc import Boxes, make_boxes
 from skeval._resampling.inputs import FitOutput
@@ -72,7 +67,7 @@ def support_logistic(
     # parameters
     if type(estimator) is not LogisticRegression or target.classes is None:
         return UNKNOWN
-    if not uses_only(estimator, PARAMETERS):
+    if not column_steps.uses_only(estimator, PARAMETERS):
         return "the solver does not support a parameter of the estimator"
     penalized = find_penalty(estimator, target.n_classes)
     if isinstance(penalized, str):
@@ -87,11 +82,11 @@ def support_logistic(
     n_products = n * ((1 if target.n_classes == 2 else target.n_classes) * (p + 1)) ** 2
     if n_products > MAX_PRODUCTS:
         return SLOWER
-    if not has_plain_columns(X):
+    if not column_steps.has_plain_columns(X):
         return "the solver requires finite numbers in double precision in X"
     if transformers and not estimator.fit_intercept:
         return "the solver does not support transformers without an intercept"
-    steps = make_column_steps(transformers, X, target)
+    steps = column_steps.make_column_steps(transformers, X, target)
     if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
     return LogisticSolver(estimator, target, boxes, steps, float(penalized), n_products)
@@ -126,7 +121,7 @@ class LogisticSolver(Solver):
         estimator: LogisticRegression,
         target: Target,
         boxes: Boxes,
-        steps: ColumnSteps,
+        steps: column_steps.ColumnSteps,
         penalty: float,
         n_products: int,
     ) -> None:

@@ -28,16 +28,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 import skeval._adapters
+from skeval._resampling import fit_request
 from skeval._resampling.fit_errors import explain_error
-from skeval._resampling.fit_request import (
-    EachScorer,
-    FitRequest,
-    SmallTestSetError,
-    StandIn,
-    check_scorers,
-    check_test_sets,
-    methods_of_scorers,
-)
 from skeval._resampling.inputs import (
     FitOutput,
     Inputs,
@@ -50,14 +42,8 @@ from skeval._resampling.jobs import open_jobs
 from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.progress import tell
 from skeval._resampling.sampling_units import Target, TooFewMembersError, permute_labels
+from skeval.utils import _compat
 from skeval.utils._checks import ignored_warnings, warn_user
-from skeval.utils._compat import (
-    has_valid_params,
-    is_plain_scorer,
-    limit_threads,
-    safe_split,
-    threadpool_controller,
-)
 
 Scores = float | dict[str, float]
 
@@ -95,7 +81,7 @@ class Runner:
     def fits(
         self,
         plan: ResamplingPlan,
-        request: FitRequest | None = None,
+        request: fit_request.FitRequest | None = None,
         *,
         first_block: int | None = None,
     ) -> Iterator[tuple[PlanBlock, FitOutput]]:
@@ -109,7 +95,7 @@ class Runner:
             return
         # what to read from each fit, and who does it
         inputs = self.inputs
-        request = FitRequest(inputs.loss_methods) if request is None else request
+        request = fit_request.FitRequest(inputs.loss_methods) if request is None else request
         plan = check_plan(inputs, plan)
         worker = self.make_worker(plan, request)
         # a caller that stops early skips the reports at the end
@@ -125,7 +111,7 @@ class Runner:
                 if solver.in_process or plan.n_fits <= size:
                     options["n_jobs"] = 1
                 # jobs in threads of this process would undo each other's limit
-                one_thread = threadpool_controller().limit(limits=1, user_api="blas")
+                one_thread = _compat.threadpool_controller().limit(limits=1, user_api="blas")
             jobs = open_jobs(
                 solver or worker, total=plan.n_fits, blocks=solver is not None, **options
             )
@@ -158,7 +144,7 @@ class Runner:
             tell(f"skeval used a solver for {n_solved} fits{rest}")
 
     def each(
-        self, plan: ResamplingPlan, request: FitRequest | None = None
+        self, plan: ResamplingPlan, request: fit_request.FitRequest | None = None
     ) -> Iterator[FitOutput | None]:
         """Yield the output of each fit, None if it failed. Scores of classes are also requested."""
         if request is not None:
@@ -167,7 +153,7 @@ class Runner:
             for output in outputs:
                 yield None if output.failed[0] else output
 
-    def make_worker(self, plan: ResamplingPlan, request: FitRequest) -> FitWorker:
+    def make_worker(self, plan: ResamplingPlan, request: fit_request.FitRequest) -> FitWorker:
         """Return the worker that fits a plan."""
         inputs = self.inputs
         estimator, params = inputs.estimator, dict(inputs.params or {})
@@ -217,7 +203,7 @@ class Runner:
             if not isinstance(solver, str) and not get_config()["skip_parameter_validation"]:
                 parts = [inputs.estimator, *inputs.estimator.get_params().values()]
                 parts = [part for part in parts if isinstance(part, BaseEstimator)]
-                if not all(map(has_valid_params, parts)):
+                if not all(map(_compat.has_valid_params, parts)):
                     solver = "the parameters of the estimator are not valid"
             self.solvers["found"] = solver
         return self.solvers["found"]
@@ -242,15 +228,15 @@ def score_plan(
     """
     # scores must be defined on every test set, or are pooled
     inputs = runner.inputs
-    request = FitRequest.for_scores(inputs.estimator, scoring)
+    request = fit_request.FitRequest.for_scores(inputs.estimator, scoring)
     scorers = request.scorers(inputs.target)
     label = scoring if isinstance(scoring, str) else "scorer"
     scorers = {name or label: scorer for name, scorer in scorers.items()}
-    check_scorers(inputs, scorers)
+    fit_request.check_scorers(inputs, scorers)
     try:
-        check_test_sets(inputs, plan, scorers, skip_undefined=skip_undefined)
-    except SmallTestSetError:
-        if not (pool and all(map(is_plain_scorer, scorers.values()))):
+        fit_request.check_test_sets(inputs, plan, scorers, skip_undefined=skip_undefined)
+    except fit_request.SmallTestSetError:
+        if not (pool and all(map(_compat.is_plain_scorer, scorers.values()))):
             raise
         yield from pool_plan(runner, plan, request, first_block)
         return
@@ -266,14 +252,16 @@ def score_plan(
 
 
 def pool_plan(
-    runner: Runner, plan: ResamplingPlan, request: FitRequest, first_block: int | None
+    runner: Runner, plan: ResamplingPlan, request: fit_request.FitRequest, first_block: int | None
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the score of all test sets of each repetition together."""
     # scorers replay the predictions of all test sets together
     inputs = runner.inputs
-    target, several = inputs.target, isinstance(request.scorer, EachScorer)
-    scorers = EachScorer(request.scorers(target), raises=True)
-    wanted = FitRequest(methods_of_scorers(scorers.scorers.values(), inputs))
+    target, several = inputs.target, isinstance(request.scorer, fit_request.EachScorer)
+    scorers = fit_request.EachScorer(request.scorers(target), raises=True)
+    wanted = fit_request.FitRequest(
+        fit_request.methods_of_scorers(scorers.scorers.values(), inputs)
+    )
     for block, output in runner.fits(plan, wanted, first_block=first_block):
         fits, pooled = list(output), list[Scores]()
         for start in range(0, len(fits), plan.fits_per_draw):
@@ -284,7 +272,7 @@ def pool_plan(
             if not len(codes):
                 pooled.append(np.nan)
                 continue
-            model = StandIn.of_output(joined, inputs.tags, target)
+            model = fit_request.StandIn.of_output(joined, inputs.tags, target)
             rows, labels = np.arange(len(codes)), target.decode(codes)
             scores = scorers.score_parts(model, rows, labels, target)
             pooled.append(scores if several else scores[""])
@@ -343,7 +331,7 @@ class FitWorker:
     X: Any
     target: Target
     params: Params
-    request: FitRequest
+    request: fit_request.FitRequest
     error_score: float | str
     models: dict[bytes, Any] = field(default_factory=dict)
     kept: Any = None
@@ -382,8 +370,7 @@ class FitWorker:
         start, fitted = monotonic(), nan
         try:
             if model is None:
-                arguments = self.arguments(fit, rows)
-                model = clone(self.estimator).fit(train, train_labels, **arguments)
+                model = clone(self.estimator).fit(train, train_labels, **self.arguments(fit, rows))
                 fitted = monotonic() - start
             scored = monotonic()
             columns = self.request.read(model, test, test_labels, self.target)
@@ -424,8 +411,7 @@ class FitWorker:
             # `take` is faster than an index, and gives the same memory layout
             part = X.take(rows, axis=0) if X.flags.c_contiguous else X[rows]
             return part, labels[rows]
-        parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
-        return parts
+        return _compat.safe_split(self.estimator, self.X, labels, rows, columns)
 
 
 def identify(fit: Fit) -> bytes:
@@ -614,12 +600,11 @@ class BlockSolver:
         return self.worker.complete(replace(output, seconds=seconds), block)
 
     # The many matrix products of a block are too small to gain from several threads.
-    @limit_threads(limits=1, user_api="blas")
+    @_compat.limit_threads(limits=1, user_api="blas")
     def solve(self, block: PlanBlock) -> FitOutput:
         """Return the requested outputs of the fits that the solver completes."""
         worker = self.worker
-        output = self.solver.solve(block)
-        return worker.request.keep(output, block, worker.estimator, worker.target)
+        return worker.request.keep(self.solver.solve(block), block, worker.estimator, worker.target)
 
 
 def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
@@ -627,7 +612,7 @@ def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
     return bool(inputs.verbose) and plan.n_fits > 1
 
 
-@limit_threads(limits=1, user_api="blas")
+@_compat.limit_threads(limits=1, user_api="blas")
 def try_solver(solver: Solver, worker: FitWorker, plan: ResamplingPlan) -> Solver | str:
     """Return the solver if its trial fits agree with the estimator's, or the reason for a loop."""
     agreements: list[Agreement] = []

@@ -419,8 +419,7 @@ class LinearPairSolver:
             beta = part.signs * solution.alpha
             for number, gram in enumerate(K):
                 at = which == number
-                decision = beta[at] @ gram[rows] + solution.intercept[at, None]
-                solutions.decision[fits[at]] = decision
+                solutions.decision[fits[at]] = beta[at] @ gram[rows] + solution.intercept[at, None]
         return solutions
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:

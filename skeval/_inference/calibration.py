@@ -105,8 +105,7 @@ def _smallest(bins: Bins, distances: Floats, z: float) -> float:
     observed = _observed_gap(bins)
 
     def excess(scale: float) -> float:
-        truth = np.clip(bins.predicted + scale * distances, 0.0, 1.0)
-        mean, spread = gap_moments(bins, truth)
+        mean, spread = gap_moments(bins, np.clip(bins.predicted + scale * distances, 0.0, 1.0))
         return float(mean + z * spread - observed)
 
     # scale all distances until the observed mean is likely

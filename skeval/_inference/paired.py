@@ -133,8 +133,7 @@ def mcnemar_pvalues(
         squared = np.maximum(np.abs(only_a - only_b) - 1, 0) ** 2 / n
     few = n < EXACT_BELOW
     form = np.where(few, "exact", "chi-squared")
-    pvalue = np.where(few, exact, np.minimum(normal, 1.0))
-    return np.where(few, smaller, squared), pvalue, form
+    return np.where(few, smaller, squared), np.where(few, exact, np.minimum(normal, 1.0)), form
 
 
 def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tuple[Floats, Floats]:
@@ -251,8 +250,7 @@ def grouped_cochran(right: NDArray[np.bool_], group: Codes) -> tuple[float, floa
     if left <= 0:
         return np.nan, np.nan
     # Hotelling's T^2, scaled to F
-    inverse = np.linalg.pinv(spread.covariance, EQUAL, hermitian=True)
-    squared = float(means @ inverse @ means)
+    squared = float(means @ np.linalg.pinv(spread.covariance, EQUAL, hermitian=True) @ means)
     statistic = squared * left / ((k - 1) * spread.degrees_of_freedom)
     return statistic, float(stats.f.sf(statistic, k - 1, left))
 
@@ -316,8 +314,7 @@ def find_season(values: Floats) -> int:
 def _products(columns: Floats, n_lags: int) -> Floats:
     """Return the sums of products of the values with those 0 to `n_lags` steps before."""
     padded = np.fft.rfft(columns, 2 * len(columns), axis=0)
-    products: Floats = np.fft.irfft(np.sum(np.abs(padded) ** 2, axis=1))[: n_lags + 1]
-    return products
+    return np.fft.irfft(np.sum(np.abs(padded) ** 2, axis=1))[: n_lags + 1]
 
 
 def divide_time(losses: Floats) -> NDArray[np.intp] | None:
@@ -367,8 +364,7 @@ class StoppingRule(NamedTuple):
     @property
     def earliest(self) -> int:
         """Smallest number of permutations after which the test may stop."""
-        n = len(self.high)
-        return 1 + int(np.argmax((self.low >= 0) | (self.high <= np.arange(1, n + 1))))
+        return 1 + int(np.argmax((self.low >= 0) | (self.high <= np.arange(1, len(self.high) + 1))))
 
     def stop(self, exceeding: NDArray[np.bool_]) -> int | None:
         """Return the number of permutations at which the test stops, or None if it does not."""
@@ -431,8 +427,7 @@ def round_ties(values: Floats, axis: int | None = None) -> Floats:
     """Round values so that equal ones stay equal, such as 0.8 - 0.7 and 0.7 - 0.6."""
     scale = np.nanmax(np.abs(values), axis=axis, keepdims=True)
     scale[scale == 0] = 1.0
-    settled: Floats = np.round(values / scale, ROUNDING_DIGITS) * scale
-    return settled
+    return np.round(values / scale, ROUNDING_DIGITS) * scale
 
 
 def rank_rows(scores: Floats) -> Floats:
@@ -440,8 +435,7 @@ def rank_rows(scores: Floats) -> Floats:
 
     Missing scores have no rank (nan), and the other scores are ranked among each other.
     """
-    ranks: Floats = stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
-    return ranks
+    return stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
 
 
 def average_ranks(scores: Floats) -> Floats:
@@ -451,8 +445,7 @@ def average_ranks(scores: Floats) -> Floats:
     """
     ranks, k = rank_rows(scores), scores.shape[1]
     last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
-    means: Floats = np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
-    return means
+    return np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
 
 
 def friedman(ranks: Floats) -> Test:
@@ -655,5 +648,4 @@ def cumulated_signed_ranks(n: int) -> Floats:
     if n <= EXACT_UP_TO:
         return np.cumsum(distribute_signed_ranks(tuple(range(2, 2 * n + 1, 2)))[::2])
     error = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    probabilities: Floats = stats.norm.cdf((np.arange(most + 1) - most / 2) / error)
-    return probabilities
+    return stats.norm.cdf((np.arange(most + 1) - most / 2) / error)

@@ -83,13 +83,15 @@ class ConfusionTable(NamedTuple):
     """Table of counts (rows true), the cells of its samples, and a metric of such tables.
 
     `place` is the cell of the table for each of the `cells`, which other tables may share.
+    `score` describes a metric that averages class rates, for the delta method, and for limits in
+    closed form if there is only one class.
     """
 
     counts: Floats
     cells: Cells
     place: NDArray[np.intp]
     metric: ValueAndGradient
-    score: FScore | None = None  # used by the delta method
+    score: FScore | None = None
 
     @property
     def share(self) -> Floats:
@@ -244,8 +246,7 @@ def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:
     n = table.sum()
     p = table / n
     value, gradient = f_score_gradient(p, score, n)
-    mean = np.sum(p * gradient)
-    return value, float(np.sum(p * (gradient - mean) ** 2) / n)
+    return value, float(np.sum(p * (gradient - np.sum(p * gradient)) ** 2) / n)
 
 
 def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]:

@@ -143,8 +143,7 @@ def find_infinite(values: np.ndarray) -> np.ndarray:
     """Return a mask of the infinite values of a vector."""
     if values.dtype.kind == "O":
         return np.array([isinstance(value, float) and np.isinf(value) for value in values])
-    infinite: np.ndarray = np.isinf(values)
-    return infinite
+    return np.isinf(values)
 
 
 def has_texts(values: Any) -> bool:

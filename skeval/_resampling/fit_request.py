@@ -28,13 +28,8 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
 from skeval.metrics._scorers import find_batch, name_scoring, read_scoring, refuse_metric_of_numbers
 from skeval.metrics._table import BatchPredictions
+from skeval.utils import _compat
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._compat import (
-    is_plain_scorer,
-    limit_threads,
-    metric_of_scorer,
-    responses_of_scorer,
-)
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -90,7 +85,7 @@ class FitRequest:
         parts = name_parts(self.scoring).values()
         if None in parts:  # `score` of an estimator with a solver is accuracy or R^2
             return True
-        if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
+        if not all(isinstance(part, str) or _compat.is_plain_scorer(part) for part in parts):
             return False
         # scorers of scikit-learn use samples only through prediction methods, which are tried
         try:
@@ -214,8 +209,7 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
     if target.classes is None:
         return response if response.ndim in (1, 2) else None
     # columns in the order of the target's classes
-    seen = getattr(model, "classes_", None)
-    return align_columns(method, response, seen, target.classes)
+    return align_columns(method, response, getattr(model, "classes_", None), target.classes)
 
 
 def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
@@ -223,7 +217,7 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
     trial = ScoreTrial(inputs)
     for name, scorer in scorers.items():
         refuse_metric_of_numbers(inputs.estimator, name, scorer)
-        if inputs.target.outputs or not is_plain_scorer(scorer):
+        if inputs.target.outputs or not _compat.is_plain_scorer(scorer):
             continue
         try:
             trial.run(scorer)
@@ -241,7 +235,7 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
             ) from error
 
 
-@limit_threads(limits=1, user_api="blas")
+@_compat.limit_threads(limits=1, user_api="blas")
 def score_predictions(
     output: FitOutput, block: PlanBlock, request: FitRequest, tags: Any, target: Target
 ) -> list[Any]:
@@ -274,8 +268,7 @@ def score_predictions(
         scorer = scorers.get("")
         if several:
             scorer = replace(request.scorer, scorers={name: scorers[name] for name in missing})
-        labels = target.decode(codes)
-        scored = score_model(scorer, replayed, np.arange(len(rows)), labels, target)
+        scored = score_model(scorer, replayed, np.arange(len(rows)), target.decode(codes), target)
         scores[fit] |= scored if several else {"": scored}
     return scores if several else [by_name and by_name[""] for by_name in scores]
 
@@ -396,15 +389,15 @@ def respond_in_order(model: Any, target: Target, method: str, X: Any) -> Any:
 
 def list_responses(scorer: Any) -> list[str]:
     """Return the prediction methods that a scorer may use."""
-    methods = responses_of_scorer(scorer) or ()
+    methods = _compat.responses_of_scorer(scorer) or ()
     return [methods] if isinstance(methods, str) else list(methods)
 
 
 def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
     """Return a scorer of scikit-learn with all classes as `labels` of its metric, if it has any."""
-    if classes is None or not is_plain_scorer(scorer):
+    if classes is None or not _compat.is_plain_scorer(scorer):
         return scorer
-    function, fixed, better = metric_of_scorer(scorer)
+    function, fixed, better = _compat.metric_of_scorer(scorer)
     methods = list_responses(scorer)
     if not methods or not OF_CLASSES.issuperset(methods) or "labels" in fixed:
         return scorer
@@ -418,7 +411,7 @@ def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
     """Return the score of a fitted model, or a dict of scores."""
     if isinstance(scorer, EachScorer):
         return scorer.score_parts(model, X, y, target)
-    if is_plain_scorer(scorer):
+    if _compat.is_plain_scorer(scorer):
         model = StandIn.of_model(model, target)
     return know_classes(scorer, target.classes)(model, X, y)
 
@@ -440,7 +433,7 @@ class EachScorer:
         # the caller counts undefined scores
         with nullcontext() if self.raises else ignored_warnings(UndefinedMetricWarning):
             for name, scorer in self.scorers.items():
-                plain = is_plain_scorer(scorer)
+                plain = _compat.is_plain_scorer(scorer)
                 try:
                     scorer = know_classes(scorer, target.classes)
                     scores[name] = scorer(aligned if plain else model, X, y)
@@ -515,9 +508,8 @@ class ScoreTrial:
             true = 1 + rng.random(12)
             responses = {"predict": true + 0.3 * rng.random(12)}
         else:
-            k = len(target.classes)
             # classes of unequal sizes, with unequal shares of wrong predictions
-            codes = np.r_[np.repeat(np.arange(k), 3), np.zeros(4, dtype=np.intp)]
+            codes = np.r_[np.repeat(np.arange(len(target.classes)), 3), np.zeros(4, dtype=np.intp)]
             guesses = codes.copy()
             guesses[[0, 1, 3]] = [1, 1, 0]
             true = target.decode(codes)

@@ -49,7 +49,6 @@ from skeval._resampling.sampling_units import (
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import group_by_size
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
@@ -143,8 +142,7 @@ class FitOutput:
     @cached_property
     def sizes(self) -> np.ndarray:
         """Number of predictions of each fit, shape (n_fits,)."""
-        sizes: np.ndarray = self.mask.sum(axis=1)
-        return sizes
+        return self.mask.sum(axis=1)
 
     @property
     def responses(self) -> dict[str, np.ndarray]:
@@ -163,8 +161,7 @@ class FitOutput:
             rows = values.reshape(-1, at.shape[1])
             off = np.repeat(noise[fits], columns.shape[1])
             tied[at] = tie_rows(rows, off).reshape(values.shape).swapaxes(1, 2)
-        ties: np.ndarray = tied.reshape(self.decision.shape)
-        return ties
+        return tied.reshape(self.decision.shape)
 
     def _take(self, fits: slice, rows: slice) -> FitOutput:
         selections = dict.fromkeys(COLUMNS, rows) | dict.fromkeys(
@@ -245,8 +242,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
         tied[finite] = tie_rows(values[finite], noise[finite])
         return tied
     # spread of the inner half, so that a single outlier does not make all other values equal
-    deviations = np.abs(values - np.median(values, axis=1, keepdims=True))
-    spread = 2 * np.median(deviations, axis=1)
+    spread = 2 * np.median(np.abs(values - np.median(values, axis=1, keepdims=True)), axis=1)
     spread = np.where(spread > 0, spread, np.ptp(values, axis=1))
     # distance up to which neighboring values are tied
     unit = np.maximum(spread * SHARE, np.abs(values).max(axis=1) * LAST_PLACES)
@@ -302,8 +298,7 @@ class Loss:
         if output.predicted is None:
             return np.empty(0)
         # all fits at once
-        true = block.tested_labels(target.codes, ~output.failed)
-        pairs = self.pair(target, true, output)
+        pairs = self.pair(target, block.tested_labels(target.codes, ~output.failed), output)
         if self.name in NAMED:
             return self(*pairs)
         # a loss of the user may depend on the other samples, so call it for each fit
@@ -430,11 +425,11 @@ class FitOptions(TypedDict, total=False):
     params: Params
     sample_weight: Any
     confidence_level: float
-    random_state: RandomStateLike
+    random_state: _checks.RandomStateLike
     n_jobs: int | None
     verbose: int
     memory: Any
-    error_score: ErrorScore
+    error_score: _checks.ErrorScore
 
 
 @dataclass(frozen=True, eq=False)
@@ -515,8 +510,7 @@ class Inputs:
     @property
     def loss_methods(self) -> tuple[str, ...]:
         """Prediction methods required by the losses, which always include `predict`."""
-        others = {loss.response for loss in self.losses} - {"predict"}
-        return ("predict", *sorted(others))
+        return ("predict", *sorted({loss.response for loss in self.losses} - {"predict"}))
 
     @cached_property
     def relative_weight(self) -> np.ndarray | None:
@@ -843,8 +837,7 @@ def route_call(
     """
     if not get_config()["enable_metadata_routing"]:
         return metadata if callee == method else {}
-    routed: dict[str, Any] = process_routing(router, method, **metadata)[part][callee]
-    return routed
+    return process_routing(router, method, **metadata)[part][callee]
 
 
 def check_params(params: Params, n_samples: int) -> None:

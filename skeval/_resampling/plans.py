@@ -17,19 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
-from sklearn.model_selection import (
-    BaseCrossValidator,
-    GroupKFold,
-    KFold,
-    LeaveOneOut,
-    RepeatedKFold,
-    RepeatedStratifiedKFold,
-    ShuffleSplit,
-    StratifiedGroupKFold,
-    StratifiedKFold,
-    TimeSeriesSplit,
-    check_cv,
-)
+from sklearn import model_selection as sk
 from sklearn.utils import check_random_state
 
 from skeval._resampling.sampling_units import (
@@ -508,8 +496,7 @@ def subsamples(
     everything = np.arange(units.n_units)
 
     def draw(fit: int) -> PlanBlock:
-        order = units.spread(everything, repetition_rng(root, fit))
-        test = units.mask(order[:n_test])[None]
+        test = units.mask(units.spread(everything, repetition_rng(root, fit))[:n_test])[None]
         return PlanBlock((~test).astype(np.intp), test)
 
     return ResamplingPlan(len(units.unit), n_repeats, draw, single_fits=True)
@@ -528,7 +515,7 @@ class StratifiedDealer:
     """
 
     def __init__(self, splitter: Any, sizes: np.ndarray) -> None:
-        repeated = type(splitter) is RepeatedStratifiedKFold
+        repeated = type(splitter) is sk.RepeatedStratifiedKFold
         self.n_repeats = splitter.n_repeats if repeated else 1
         self.n_folds = splitter.cvargs["n_splits"] if repeated else splitter.n_splits
         self.shuffle = repeated or splitter.shuffle
@@ -570,7 +557,10 @@ class StratifiedDealer:
 
 def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
     """Return a fast version of a stratified splitter, or None if there is none."""
-    if type(splitter) not in (StratifiedKFold, RepeatedStratifiedKFold) or target.classes is None:
+    if (
+        type(splitter) not in (sk.StratifiedKFold, sk.RepeatedStratifiedKFold)
+        or target.classes is None
+    ):
         return None
     dealer = StratifiedDealer(splitter, np.bincount(target.codes))
     # the splitter itself warns about smaller classes, or raises
@@ -579,9 +569,9 @@ def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
 
 def splits_by_position(splitter: Any) -> bool:
     """Whether a splitter makes the same folds for all labels."""
-    if type(splitter) not in (KFold, RepeatedKFold, ShuffleSplit, LeaveOneOut):
+    if type(splitter) not in (sk.KFold, sk.RepeatedKFold, sk.ShuffleSplit, sk.LeaveOneOut):
         return False
-    shuffles = type(splitter) is not LeaveOneOut and getattr(splitter, "shuffle", True)
+    shuffles = type(splitter) is not sk.LeaveOneOut and getattr(splitter, "shuffle", True)
     return not shuffles or isinstance(splitter.random_state, Integral)
 
 
@@ -616,7 +606,7 @@ def make_permutation_plan(
     n_folds = splitter.get_n_splits(X, target.y, groups)
     # folds that do not depend on the labels are made once
     if splits_by_position(splitter):
-        splitter = check_cv(list(splitter.split(X)))
+        splitter = sk.check_cv(list(splitter.split(X)))
     # folds stratified by the permuted labels
     deal = make_dealer(splitter, target) if groups is None else None
     planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
@@ -742,7 +732,7 @@ def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -
 
     A single split of this form may be a test set at the end of a file.
     """
-    if isinstance(splitter, TimeSeriesSplit):
+    if isinstance(splitter, sk.TimeSeriesSplit):
         return True
     return len(folds) > 1 and all(_follows(train, test) for train, test in folds)
 
@@ -763,7 +753,7 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
     if cv is None or isinstance(cv, Integral):
         n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)
-    if type(cv) is TimeSeriesSplit and groups is not None:
+    if type(cv) is sk.TimeSeriesSplit and groups is not None:
         return GroupTimeSeriesSplit(
             cv.n_splits,
             max_train_size=cv.max_train_size,
@@ -771,7 +761,7 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
             gap=cv.gap,
             other_groups=True,
         )
-    return cv if hasattr(cv, "get_n_splits") else check_cv(read_splits(cv))
+    return cv if hasattr(cv, "get_n_splits") else sk.check_cv(read_splits(cv))
 
 
 def choose_time_folds(cv: Any, times: np.ndarray, target: Target) -> Any:
@@ -851,8 +841,7 @@ def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int
         for number, test in enumerate(tests, start=1):
             fold[test] = number
         # samples stay together if all repeats so far put them into the same test set
-        pair = unit * (len(tests) + 1) + fold
-        unit = np.unique(pair, return_inverse=True)[1].reshape(-1)
+        unit = np.unique(unit * (len(tests) + 1) + fold, return_inverse=True)[1].reshape(-1)
     return unit
 
 
@@ -909,7 +898,7 @@ def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     return splits
 
 
-class FilledGroupFolds(StratifiedGroupKFold):
+class FilledGroupFolds(sk.StratifiedGroupKFold):
     """Stratified folds of whole groups, unless a fold is empty, as may happen with few groups.
 
     In this case, the folds are not stratified, but have similar numbers of samples.
@@ -919,12 +908,12 @@ class FilledGroupFolds(StratifiedGroupKFold):
         """Yield the indices of the training and the test samples of each fold."""
         folds = list(super().split(X, y, groups))
         if not all(len(test) for _, test in folds):
-            even = GroupKFold(self.n_splits, shuffle=True, random_state=self.random_state)
+            even = sk.GroupKFold(self.n_splits, shuffle=True, random_state=self.random_state)
             folds = list(even.split(X, y, groups))
         yield from folds
 
 
-class BalancedFolds(KFold):
+class BalancedFolds(sk.KFold):
     """Folds of sampling units that balance several labels."""
 
     def __init__(self, n_splits: int, units: SamplingUnits, random_state: int) -> None:
@@ -934,20 +923,19 @@ class BalancedFolds(KFold):
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
         """Yield the indices of the training and the test samples of each fold."""
         rng = np.random.default_rng(self.random_state)
-        everything = np.arange(self.units.n_units)
-        fold = self.units.deal(everything, self.n_splits, rng)[self.units.unit]
+        fold = self.units.deal(np.arange(self.units.n_units), self.n_splits, rng)[self.units.unit]
         for k in range(self.n_splits):
             yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
 
-    def ignore_target(self) -> BaseCrossValidator:
+    def ignore_target(self) -> sk.BaseCrossValidator:
         """Return folds that do not depend on the target."""
-        plain = GroupKFold if self.units.clustered else KFold
+        plain = sk.GroupKFold if self.units.clustered else sk.KFold
         return plain(self.n_splits, shuffle=True, random_state=self.random_state)
 
 
 def make_splitter(
     n_folds: int, target: Target, groups: Any, random_state: RandomStateLike
-) -> BaseCrossValidator:
+) -> sk.BaseCrossValidator:
     """Return shuffled folds, stratified by the target and never splitting a group."""
     # enough groups or samples for the folds
     seed = int(root_seed(random_state).generate_state(1)[0])
@@ -960,7 +948,7 @@ def make_splitter(
             raise ValueError(f"cv={n_folds} folds need {n_folds} samples, got {len(target)}.")
         if target.output_classes:
             return BalancedFolds(n_folds, units_of(target, groups), seed)
-        plain = KFold if groups is None else GroupKFold
+        plain = sk.KFold if groups is None else sk.GroupKFold
         return plain(n_folds, shuffle=True, random_state=seed)
     n = np.bincount(target.codes).max()
     if n < n_folds:
@@ -969,5 +957,5 @@ def make_splitter(
             f"has {n}. Use fewer folds, or LeaveOneOut()."
         )
     # classes are spread over the folds
-    splitter = StratifiedKFold if groups is None else FilledGroupFolds
+    splitter = sk.StratifiedKFold if groups is None else FilledGroupFolds
     return splitter(n_folds, shuffle=True, random_state=seed)

@@ -77,8 +77,7 @@ class Predictions:
     @property
     def fit(self) -> np.ndarray:
         """Number of the fit of each prediction."""
-        fit: np.ndarray = self.repeat * self.n_folds + self.fold
-        return fit
+        return self.repeat * self.n_folds + self.fold
 
     @cached_property
     def repeats(self) -> list[Any]:

@@ -85,8 +85,7 @@ class Progress:
         text += f"; {self.estimate}" if self.estimate else ""
         if self.redraws:
             self.due = now + self.every
-            room = get_terminal_size().columns - 1
-            self.write(f"{CLEAR}{f'skeval: {text}'[:room]}")
+            self.write(f"{CLEAR}{f'skeval: {text}'[: get_terminal_size().columns - 1]}")
         else:
             self.due = now + max(self.every, passed / 5)
             self.say(text)

@@ -22,14 +22,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import get_tags, indexable
 
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    check_groups,
-    ignored_warnings,
-    number_groups,
-    refuse_mask,
-    repetition_rng,
-    warn_undefined,
-)
 from skeval.utils._compat import num_samples, safe_indexing
 
 
@@ -222,7 +214,7 @@ def validate_data(
             "groups must be what some samples share, such as a patient, got the values of y."
         )
     # make X indexable; the estimator itself checks its values
-    refuse_mask("X", X)
+    _checks.refuse_mask("X", X)
     with _checks.naming("X"):
         (X,) = indexable(X)
     if get_tags(estimator).input_tags.pairwise:
@@ -515,8 +507,7 @@ class ExchangedUnits(DrawingUnits):
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return whether the predictions of each sample are swapped."""
-        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
-        return exchanged
+        return rng.integers(0, 2, self.n_units)[self.unit]
 
 
 def drawing_units(
@@ -529,9 +520,9 @@ def drawing_units(
     if groups is not None and codes is not None:
         raise ValueError("stratify must be False with groups=, which may contain several classes.")
     if not crossed:
-        groups = check_groups(groups, n_samples)
+        groups = _checks.check_groups(groups, n_samples)
     # groups of each kind, the kind with the fewest groups first
-    numbered = number_groups(groups, n_samples)
+    numbered = _checks.number_groups(groups, n_samples)
     if numbered is not None:
         kinds = [
             DrawingUnits(unit, (np.arange(unit.max() + 1),), int(unit.max()) + 1)
@@ -602,7 +593,7 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
     ]
     n_undefined = sum(int(np.isnan(stratum).sum()) for stratum in values)
     if n_undefined:
-        warn_undefined(
+        _checks.warn_undefined(
             f"The acceleration of BCa ignores {n_undefined} of the {units.n_units} samples or "
             "groups, because the metric is undefined without one of them."
         )
@@ -613,7 +604,7 @@ def warn_of_undefined(values: Floats) -> None:
     """Warn about resamples without a value."""
     n = int(np.isnan(values).sum())
     if n:
-        warn_undefined(
+        _checks.warn_undefined(
             f"The metric is undefined on {n} of {len(values)} resamples, which are left out."
         )
 
@@ -624,7 +615,9 @@ def _block_values(
     root: SeedSequence,
     block: range,
 ) -> Floats:
-    return np.array([compute(units.draw(repetition_rng(root, b))) for b in block], dtype=float)
+    return np.array(
+        [compute(units.draw(_checks.repetition_rng(root, b))) for b in block], dtype=float
+    )
 
 
 def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Floats:
@@ -634,7 +627,7 @@ def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Fl
 
 def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:
     """Return the statistic of a resample, or nan if it is undefined there."""
-    with ignored_warnings(UndefinedMetricWarning):
+    with _checks.ignored_warnings(UndefinedMetricWarning):
         try:
             return statistic(indices)
         except ValueError:

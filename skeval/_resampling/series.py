@@ -11,15 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.model_selection import TimeSeriesSplit
 
-from skeval.utils._checks import (
-    check_count,
-    check_flag,
-    check_groups,
-    check_same_length,
-    find_missing,
-    index_of,
-    refuse_shuffled_index,
-)
+from skeval.utils import _checks
 from skeval.utils._compat import num_samples, params_of_rows
 from skeval.utils._text import read_times
 
@@ -106,9 +98,9 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
     ) -> None:
         for name, value in {"max_train_size": max_train_size, "test_size": test_size}.items():
             if value is not None:
-                check_count(name, value)
-        check_flag("other_groups", other_groups)
-        n_splits = check_count("n_splits", n_splits, 2)
+                _checks.check_count(name, value)
+        _checks.check_flag("other_groups", other_groups)
+        n_splits = _checks.check_count("n_splits", n_splits, 2)
         super().__init__(n_splits, max_train_size=max_train_size, test_size=test_size, gap=gap)
         self.time = time
         self.other_groups = other_groups
@@ -138,10 +130,10 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
             If lengths differ, `time` or `groups` have missing values, there are too few periods, or
             a training set is empty.
         """
-        check_same_length(X=X, y=y, groups=groups)
+        _checks.check_same_length(X=X, y=y, groups=groups)
         time = read_time(self.time, X)
         gap = _read_gap(self.gap, time)
-        groups = check_groups(groups, len(time)) if self.other_groups else None
+        groups = _checks.check_groups(groups, len(time)) if self.other_groups else None
         if self.other_groups and groups is None:
             raise ValueError(
                 "groups must be passed to split if other_groups=True, got None. Pass groups= to "
@@ -203,7 +195,7 @@ def read_time(time: Any, X: Any) -> np.ndarray:
             f"time must contain numbers or dates without time zone, got {values.dtype}. Convert "
             "it by pandas.to_datetime(time, utc=True).to_numpy('datetime64[ns]')."
         )
-    missing = find_missing(values)
+    missing = _checks.find_missing(values)
     if missing.any():
         raise ValueError(
             f"time must not have missing values, got {values[missing][0]} at position "
@@ -248,8 +240,8 @@ def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray,
 
     If the samples have no names, the names are their row numbers.
     """
-    check_same_length(X=X, y=rows["y"], time=time)
-    refuse_shuffled_index(X, rows | {"time": time})
+    _checks.check_same_length(X=X, y=rows["y"], time=time)
+    _checks.refuse_shuffled_index(X, rows | {"time": time})
     # numbers, or dates in each possible reading
     values = np.asarray(time)
     readings = [values.astype(float)] if values.dtype.kind in "biuf" else read_times(values)
@@ -271,14 +263,14 @@ def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray,
             "pandas.to_datetime(time, dayfirst=True)."
         )
     rows = rows | {"names": np.arange(len(values)) if rows["names"] is None else rows["names"]}
-    index = None if index_of(X) is None else X.index[orders[0]]
+    index = None if _checks.index_of(X) is None else X.index[orders[0]]
 
     def sort(values: Any) -> Any:
         if isinstance(values, Mapping):
             return {name: sort(one) for name, one in values.items()}
         # other values than rows stay as they are
         placed = params_of_rows(X, {"": values}, orders[0])[""]
-        if index is not None and index_of(placed) is not None:
+        if index is not None and _checks.index_of(placed) is not None:
             placed.index = index
         return placed
 

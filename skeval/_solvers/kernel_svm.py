@@ -98,8 +98,7 @@ class KernelSVMBatch:
         size = max(32, _BLOCK // len(self._rows))
         for start in range(0, len(problems), size):
             at = problems[start : start + size]
-            block = _Block(kernels, self._rows, at, signs[at], box[at])
-            self._solve_block(block, solution)
+            self._solve_block(_Block(kernels, self._rows, at, signs[at], box[at]), solution)
         return solution
 
     def _solve_block(self, block: _Block, solution: BatchSolution) -> None:
@@ -238,8 +237,7 @@ class Splitting:
 
     def penalty(self, box: np.ndarray) -> float:
         """Return the initial penalty for boxes (B, n), eq. (5) of splitting."""
-        mean = float(box.sum() / max(1, np.count_nonzero(box)))
-        return _nearest_power(1.0 / mean)
+        return _nearest_power(1.0 / float(box.sum() / max(1, np.count_nonzero(box))))
 
     def start(self, signs: np.ndarray, box: np.ndarray) -> SplitPoint:
         """Return the starting point beta = 0."""

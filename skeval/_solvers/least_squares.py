@@ -142,8 +142,7 @@ class PenalizedSquares:
         grams = self.products.weighted_sums(weights)
         weighted = targets[of_fit] * weights[:, None]  # (F, c, n)
         moments = weights @ self.basis, np.diagonal(grams, axis1=1, axis2=2)
-        counts = weights.sum(axis=1)
-        return self._finish(grams, weighted @ self.basis, counts, moments, splits)
+        return self._finish(grams, weighted @ self.basis, weights.sum(axis=1), moments, splits)
 
     def _finish(
         self,
@@ -234,8 +233,7 @@ def standardize_all(columns: np.ndarray) -> np.ndarray:
     """Return the columns that vary, with mean 0 and variance 1 over all samples."""
     varies = np.ptp(columns, axis=0) > 0
     centered = columns[:, varies] - columns[:, varies].mean(axis=0)
-    scaled: np.ndarray = centered / np.sqrt(np.mean(centered**2, axis=0))
-    return scaled
+    return centered / np.sqrt(np.mean(centered**2, axis=0))
 
 
 def class_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
@@ -247,8 +245,7 @@ def class_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
     if n_classes == 2:
         return 2.0 * codes - 1.0
     of_class = codes[:, None, :] == np.arange(n_classes)[:, None]  # (n_fits, n_classes, m)
-    signs: np.ndarray = np.where(of_class, 1.0, -1.0)
-    return signs
+    return np.where(of_class, 1.0, -1.0)
 
 
 def decide(values: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

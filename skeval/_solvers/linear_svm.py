@@ -102,8 +102,7 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
     unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
-    solution = FeatureProblems(system.take, signs, unit * box, size).solve_all()
-    return solution.in_units(unit, box)
+    return FeatureProblems(system.take, signs, unit * box, size).solve_all().in_units(unit, box)
 
 
 @np.errstate(all="ignore")
@@ -117,8 +116,7 @@ def solve_gram_svms(
     def system_of(problems: np.ndarray) -> GramSystem:
         return GramSystem(K[which[problems]] if len(K) > 1 else K[0])
 
-    solution = _solve_on_grams(system_of, len(K) == 1, signs, unit * box)
-    return solution.in_units(unit, box)
+    return _solve_on_grams(system_of, len(K) == 1, signs, unit * box).in_units(unit, box)
 
 
 class FeatureProblems:

@@ -118,8 +118,7 @@ class Columns:
         """Return the sums of products (F, p, p) over training sets."""
         if splits.plain and 4 * (removed := splits.removed).shape[1] <= len(self.values):
             rows = self.values[removed]
-            sums: np.ndarray = self.products.gram - rows.swapaxes(1, 2) @ rows
-            return sums
+            return self.products.gram - rows.swapaxes(1, 2) @ rows
         return self.products.weighted_sums(splits.weights.astype(float))
 
 
@@ -174,18 +173,14 @@ class SplitMoments:
         """Variances (F, p) of the training samples without weights."""
         if self.splits.weights.dtype.kind != "f":
             return self.variance
-        trained = (self.splits.weights > 0).astype(float)
-        sums = trained @ self.columns.rows
+        sums = (self.splits.weights > 0).astype(float) @ self.columns.rows
         return mean_and_variance(sums)[1]
 
     def within(self) -> np.ndarray:
         """Return the sums of products about the means of the classes, shape (F, p, p)."""
         weighted = self.means * self.counts[..., None]
         between = weighted.swapaxes(1, 2) @ self.means
-        scatter: np.ndarray = (
-            self.columns.total_products(self.splits) - between
-        )  # eq. (5) of moments
-        return scatter
+        return self.columns.total_products(self.splits) - between  # eq. (5) of moments
 
 
 def mean_and_variance(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -202,8 +197,7 @@ def mean_and_variance(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def log_priors(priors: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
     """Return the log-priors (F, n_classes), which default to the class frequencies."""
     if priors is None:
-        shares: np.ndarray = np.log(counts / counts.sum(axis=1, keepdims=True))
-        return shares
+        return np.log(counts / counts.sum(axis=1, keepdims=True))
     with np.errstate(divide="ignore"):
         return np.broadcast_to(np.log(priors), counts.shape)
 
@@ -230,8 +224,7 @@ def are_settled(values: np.ndarray, error: np.ndarray) -> np.ndarray:
     shares = np.exp(values - values.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)
     moved = np.sum(shares * (1 - shares) * error, axis=-1)
-    settled: np.ndarray = (moved < _MAX_NOISE).all(axis=-1)
-    return settled
+    return (moved < _MAX_NOISE).all(axis=-1)
 
 
 @dataclass(frozen=True)
@@ -258,8 +251,7 @@ class NaiveGaussians:
         variances = np.where(variances > 0, variances, 1.0)
         apart = weighted_distances(tested, moments.means, 1 / variances)
         # log-probabilities
-        priors = log_priors(self.priors, moments.counts)
-        constants = priors - 0.5 * np.log(variances).sum(axis=2)
+        constants = log_priors(self.priors, moments.counts) - 0.5 * np.log(variances).sum(axis=2)
         values = constants[:, None] - 0.5 * apart
         # rounding errors of variances and means
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
@@ -295,8 +287,7 @@ def invert(matrices: np.ndarray) -> Inverse:
     bad = ~((sign > 0) & np.isfinite(determinant) & (diagonal > 0).all(axis=-1))
     scaled[bad] = np.eye(scaled.shape[-1])
     inverse = np.linalg.inv(scaled)
-    norm = np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1)))
-    return Inverse(inverse, unit, norm)
+    return Inverse(inverse, unit, np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1))))
 
 
 @dataclass(frozen=True)
@@ -366,8 +357,7 @@ class LinearGaussians:
         between = root[:, :, None] * (apart @ inverse @ apart.swapaxes(1, 2)) * root[:, None]
         squares = np.linalg.eigvalsh(between)[:, ::-1]  # eq. (8) of moments
         last = squares[:, min(means.shape[1] - 1, means.shape[2]) - 1]
-        kept: np.ndarray = last > (_ROOM * self.tolerance) ** 2 * squares[:, 0]
-        return kept
+        return last > (_ROOM * self.tolerance) ** 2 * squares[:, 0]
 
     def _place(self, moments: SplitMoments, inverse: Inverse, tested: np.ndarray) -> np.ndarray:
         """Return the term common to all class scores of a sample, shape (F, t, 1)."""
@@ -381,5 +371,4 @@ class LinearGaussians:
         place = place / inverse.unit  # (F, p)
         slope = inverse.matrices @ place[..., None]  # (F, p, 1)
         samples = tested / inverse.unit[:, None]
-        common: np.ndarray = 0.5 * (place[:, None] @ slope) - samples @ slope
-        return common  # eq. (9) of moments
+        return 0.5 * (place[:, None] @ slope) - samples @ slope  # eq. (9) of moments

@@ -124,8 +124,7 @@ class SortedNeighbors:
                 votes = self._count(lists, labels, splits.weights, fit[at], n_classes)
                 shares[at], certain[at], is_certain[start : start + step] = votes
             left, size = left[~is_certain], 4 * size  # lists that were too short
-        sure = np.asarray(certain.reshape(shape).all(axis=1))
-        return Votes(shares.reshape(*shape, -1), sure)
+        return Votes(shares.reshape(*shape, -1), np.asarray(certain.reshape(shape).all(axis=1)))
 
     def _list(self, tested: np.ndarray, size: int) -> Lists:
         """Return the lists of tested samples."""

@@ -377,8 +377,7 @@ def start_point(duals: Duals, start: Start) -> PathPoint:
     margin = duals.margins(v, b)
     # samples that are left out keep a = c = 1/2
     margin[duals.box == 0] = 0.0
-    root = np.sqrt(margin * margin + 4.0 * mu * mu)
-    s = 0.5 * (margin + 2.0 * mu + root)
+    s = 0.5 * (margin + 2.0 * mu + np.sqrt(margin * margin + 4.0 * mu * mu))
     x = s - margin
     return PathPoint(mu / s, mu / x, s, x, v.copy(), b.copy(), np.ones(len(b)))
 

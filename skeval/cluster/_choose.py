@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -30,9 +30,15 @@ from skeval.cluster._stability import Draw, Measure, Seed
 from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import compactness_score, silhouette_score, within_cluster_distances
 from skeval.utils import _checks, _text
-from skeval.utils._checks import GapMetric, Reference, StructureReference, validate_params
+from skeval.utils._checks import validate_params
 from skeval.utils._compat import Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame
+
+Reference = Literal["auto", "uniform", "box", "permuted"]
+
+StructureReference = Literal["auto", "uniform", "box", "permuted", "unimodal"]
+
+GapMetric = Literal["sqeuclidean", "euclidean"]
 
 GAP, SEQUENTIAL, SILHOUETTE = "gap", "sequential", "silhouette"
 LEVEL, LEVEL_MORE = 0.05, 0.025
@@ -883,8 +889,7 @@ def run_test(
     draws, allowed = np.empty((len(values), 0)), int(level * (n_references + 1)) - 1
     while draws.shape[1] < n_references:
         size = min(BLOCK, n_references - draws.shape[1])
-        block = np.array(draw([(root.spawn(1)[0], size)])).T
-        draws = np.concatenate([draws, block], axis=1)
+        draws = np.concatenate([draws, np.array(draw([(root.spawn(1)[0], size)])).T], axis=1)
         step = make_step(candidates, values, draws, level)
         n_better = step.pvalue * (1 + draws.shape[1]) - 1
         if n_better > allowed + 1.5:  # one more, because later draws change the standardization
@@ -1117,8 +1122,7 @@ def structure_test(
     # the same clusterer and index in draws of the reference
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     measure = partial(index_of_draw, clusterer, draws, index)
-    seeds = [(root.spawn(1)[0], n_references)]
-    null = np.array(_stability.run_draws(measure, seeds, **options))
+    null = np.array(_stability.run_draws(measure, [(root.spawn(1)[0], n_references)], **options))
     # a draw with an undefined index counts as at least as good
     sign = 1 if greater_is_better else -1
     count = int(exceedances(sign * statistic, sign * null).sum())

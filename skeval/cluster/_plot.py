@@ -11,17 +11,12 @@ import numpy as np
 from skeval.cluster._choose import NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS, ClusterStability
+from skeval.utils import _plotting
 from skeval.utils._checks import check_option
-from skeval.utils._plotting import (
-    ResultDisplay,
-    draw_result,
-    place_names,
-    put_legend_above,
-    shorten_name,
-)
+from skeval.utils._plotting import shorten_name
 
 
-class StabilityDisplay(ResultDisplay):
+class StabilityDisplay(_plotting.ResultDisplay):
     """Stability, silhouette or gap against the number of clusters, with reference and choice.
 
     Parameters
@@ -75,10 +70,10 @@ class StabilityDisplay(ResultDisplay):
         ax.set_xticks(k)
         ax.set_xlabel("number of clusters")
         ax.set_ylabel(f"{name_index(choice.method)}\n(mean and standard error)")
-        put_legend_above(ax, 0.22, ncols=2)
+        _plotting.put_legend_above(ax, 0.22, ncols=2)
 
 
-class ClusterStabilityDisplay(ResultDisplay):
+class ClusterStabilityDisplay(_plotting.ResultDisplay):
     """Stability of each cluster as a bar, with a point for each resample.
 
     Parameters
@@ -155,7 +150,7 @@ def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
     ax.scatter(x[front], y[front], color="C1", label="Pareto front")
 
 
-class IndicesDisplay(ResultDisplay):
+class IndicesDisplay(_plotting.ResultDisplay):
     """Indices of clusterings against their number of clusters, with the Pareto front marked.
 
     Names that only state the number of clusters are shown as axis ticks. Other names are shown
@@ -213,13 +208,13 @@ class IndicesDisplay(ResultDisplay):
             # names that do not only state the number of clusters
             if not plain:
                 ax.margins(0.15)  # room for the names
-                place_names(ax, compared.names, np.column_stack([k, values]))
+                _plotting.place_names(ax, compared.names, np.column_stack([k, values]))
         self.axes_[-1].set_xlabel("number of clusters")
         self.axes_[0].legend()
 
 
 @dataclass(eq=False, repr=False)
-class ParetoDisplay(ResultDisplay):
+class ParetoDisplay(_plotting.ResultDisplay):
     """Two indices of several clusterings, with the Pareto front of these two.
 
     Parameters
@@ -306,10 +301,10 @@ class ParetoDisplay(ResultDisplay):
         ax.set_xlabel(label_axis(self.x, up[0]))
         ax.set_ylabel(label_axis(self.y, up[1]))
         ax.margins(0.15)  # room for the names
-        put_legend_above(ax, 0.12, ncols=2)
-        place_names(ax, compared.names, values)
+        _plotting.put_legend_above(ax, 0.12, ncols=2)
+        _plotting.place_names(ax, compared.names, values)
 
 
-draw_result.register(NClustersChoice, StabilityDisplay.from_result)
-draw_result.register(ClusterStability, ClusterStabilityDisplay.from_result)
-draw_result.register(ClusteringComparison, IndicesDisplay.from_result)
+_plotting.draw_result.register(NClustersChoice, StabilityDisplay.from_result)
+_plotting.draw_result.register(ClusterStability, ClusterStabilityDisplay.from_result)
+_plotting.draw_result.register(ClusteringComparison, IndicesDisplay.from_result)

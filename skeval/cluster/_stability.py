@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -28,9 +28,11 @@ from skeval.metrics._scorers import name_scoring
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils import _checks
-from skeval.utils._checks import Perturbation, validate_params
+from skeval.utils._checks import validate_params
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
+
+Perturbation = Literal["bootstrap", "subset", "jitter"]
 
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]
@@ -389,8 +391,7 @@ def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarra
     (first, second), (in_second, in_first) = labels, halves.nearest
     # a sample takes the cluster of its nearest neighbor in the other half
     forth = agreement(second, first[in_first])
-    back = agreement(first, second[in_second])
-    return (float(forth) + float(back)) / 2
+    return (float(forth) + float(agreement(first, second[in_second]))) / 2
 
 
 def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
@@ -608,16 +609,14 @@ def cluster_stability(
         )
     root = _checks.root_seed(random_state)
     # the clusters of the data, whose stability is measured
-    first = seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
-    partition = fit_labels(first, X)
+    partition = fit_labels(seed_clusterer(clusterer, _checks.repetition_rng(root, 0)), X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got only noise (-1).")
     # one coefficient for each cluster and resample
     compare = partial(compare_resample, clusterer, X, (method, noise), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    coefficients = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
-    replicates = np.stack(coefficients, axis=1)
+    replicates = np.stack(run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options), axis=1)
     return ClusterStability(
         labels=labels,
         sizes=sizes,

@@ -73,8 +73,7 @@ class GaussianClasses:
         norm_of_w = np.linalg.norm(w)
         shift = w @ self.mean
         missed = norm.cdf(-(shift + b) / norm_of_w)
-        false = norm.cdf((-shift + b) / norm_of_w)
-        return float(self.prior * missed + (1 - self.prior) * false)
+        return float(self.prior * missed + (1 - self.prior) * norm.cdf((-shift + b) / norm_of_w))
 
     @property
     def bayes_error(self) -> float:

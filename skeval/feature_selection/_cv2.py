@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import Any, ClassVar, Literal, NamedTuple, cast
 
 import numpy as np
 from scipy.stats import rankdata
@@ -36,6 +36,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skeval._adapters.runner import UNKNOWN, Runner, Solver, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
+from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
@@ -57,19 +58,15 @@ from skeval._resampling.inputs import (
     route_fit,
     validate_inputs,
 )
-from skeval._resampling.plans import (
-    ResamplingPlan,
-    check_repeats,
-    fold_plan,
-    limit_folds,
-    make_repeated_plan,
-    resolve_folds,
-)
 from skeval._resampling.progress import fit_task
 from skeval._resampling.sampling_units import Target
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, Final, RandomStateLike, StabilityMeasure
+from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
+
+Final = Literal["refit", "consensus"]
+
+StabilityMeasure = Literal["nogueira", "kuncheva", "jaccard"]
 
 DEFAULT_N_FEATURES = 20
 
@@ -285,8 +282,7 @@ class CV2FeatureSelectionPipeline(
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
-                rounds = self._run_rounds(X, target, metadata, cv)
-                self._store_rounds(rounds, target, weights)
+                self._store_rounds(self._run_rounds(X, target, metadata, cv), target, weights)
             X = X if isinstance(rows, slice) else safe_indexing(X, rows)
             self._fit_final(selector, X, y[rows], final, arguments)
         return self
@@ -332,8 +328,8 @@ class CV2FeatureSelectionPipeline(
                 f"cv={cv} inner folds need at least 2 samples of each class, but the smallest "
                 "class has 1. cv=None skips the inner folds."
             )
-        cv = limit_folds(cv, target.codes)
-        folds = resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
+        cv = plans.limit_folds(cv, target.codes)
+        folds = plans.resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
         inputs = Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
@@ -344,7 +340,7 @@ class CV2FeatureSelectionPipeline(
             memory=self.memory,
         )
         # predictions and selection of each fit
-        fits = Runner(inputs).fits(fold_plan(len(target), folds), FitRequest(note=read_round))
+        fits = Runner(inputs).fits(plans.fold_plan(len(target), folds), FitRequest(note=read_round))
         return [output for _, outputs in fits for output in outputs]
 
     def _store_rounds(
@@ -353,8 +349,7 @@ class CV2FeatureSelectionPipeline(
         # error of all held-out predictions
         tested = np.concatenate([output.rows for output in rounds])
         wrong = np.concatenate([output.predicted for output in rounds]) != target.codes[tested]
-        tested_weights = None if weights is None else weights[tested]
-        self.cv2_error_: float = mean_of_tested(wrong, tested_weights)
+        self.cv2_error_: float = mean_of_tested(wrong, None if weights is None else weights[tested])
         # selected columns, if the selector keeps columns
         selections = [one for output in rounds for one in output.notes or () if one is not None]
         if len(selections) == len(rounds):
@@ -604,8 +599,7 @@ def support_refit(
     own = transformers or type(pipeline) is not CV2FeatureSelectionPipeline
     if own or pipeline.final != "refit" or getattr(X, "ndim", 0) != 2:
         return UNKNOWN
-    selector = pipeline._selector(X.shape[1])
-    return supports(pipeline._classifier(), X, target, (selector,))
+    return supports(pipeline._classifier(), X, target, (pipeline._selector(X.shape[1]),))
 
 
 def withhold_estimates(classifier: Any) -> None:
@@ -765,7 +759,7 @@ def selection_bias(
     (0.08, 0.4)
     """
     _checks.check_confidence_level(confidence_level)
-    repeats = check_repeats(cv, n_repeats)
+    repeats = plans.check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"params": params, "name": "classifier"}
     inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
@@ -778,7 +772,7 @@ def selection_bias(
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
     # both procedures on the same folds
-    plan, repeat_of = make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
+    plan, repeat_of = plans.make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
         inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
@@ -801,7 +795,7 @@ def selection_bias(
 def compare_selections(
     inputs: Inputs,
     parts: tuple[Pipeline, Pipeline],
-    plan: ResamplingPlan,
+    plan: plans.ResamplingPlan,
     repeat_of: np.ndarray,
     confidence_level: float,
 ) -> Estimate:
@@ -919,7 +913,7 @@ class StabilityExtra:
     frequency: np.ndarray = field(repr=False)
 
 
-def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> np.ndarray:
+def fold_errors(inputs: Inputs, plan: plans.ResamplingPlan) -> np.ndarray:
     """Return the 0-1 error of each fold of a plan."""
     loss = resolve_loss("zero_one", inputs.target)
     blocks = Runner(inputs).fits(plan)
@@ -1136,8 +1130,7 @@ def prepare_selector(selector: Any) -> Any:
 def without_selection(selector: Any) -> Any:
     """Return the preprocessing of a selector, that is, the steps that do not select."""
     if isinstance(selector, Pipeline):
-        steps = [(name, without_selection(step)) for name, step in selector.steps]
-        return Pipeline(steps)
+        return Pipeline([(name, without_selection(step)) for name, step in selector.steps])
     return "passthrough" if hasattr(selector, "get_support") else selector
 
 

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.estimate import Estimate
-from skeval.feature_selection._cv2 import (
-    BiasExtra,
-    CV2FeatureSelectionPipeline,
-    StabilityExtra,
-    check_supports,
-)
+from skeval.feature_selection import _cv2
+from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.utils._checks import check_count
 from skeval.utils._plotting import Display, ResultDisplay, draw_result, shorten_name
 
@@ -166,7 +162,7 @@ class SelectionFrequencyDisplay(Display):
         if isinstance(result, Estimate):
             frequency, n_rounds = result.extra.frequency, result.extra.n_rounds
         else:
-            supports = check_supports(result)
+            supports = _cv2.check_supports(result)
             frequency, n_rounds = supports.mean(axis=0), len(supports)
         names = [f"x{k}" for k in range(len(frequency))] if feature_names is None else feature_names
         if len(names) != len(frequency):
@@ -199,5 +195,5 @@ class SelectionFrequencyDisplay(Display):
         ax.set_title(f"{shown} {ever} features ever selected", fontsize="medium")
 
 
-draw_result.register(BiasExtra, SelectionBiasDisplay.from_result)
-draw_result.register(StabilityExtra, SelectionFrequencyDisplay.from_result)
+draw_result.register(_cv2.BiasExtra, SelectionBiasDisplay.from_result)
+draw_result.register(_cv2.StabilityExtra, SelectionFrequencyDisplay.from_result)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,30 +23,20 @@ from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
 from skeval._inference import calibration, intervals
-from skeval._inference.calibration import (
-    Bins,
-    Design,
-    Masses,
-    make_line,
-    make_spline,
-    maximize,
-    pass_over,
-)
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    CONSTRAINTS,
-    Binning,
-    Decomposition,
-    ProperLoss,
-    RandomStateLike,
-    validate_params,
-)
+from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
 from skeval.utils._compat import StrOptions
+
+ProperLoss = Literal["brier", "log_loss"]
+
+Decomposition = Literal["corp", "murphy"]
+
+Binning = Literal["quantile", "uniform"]
 
 Floats = NDArray[np.float64]
 
@@ -459,7 +449,7 @@ def expected_calibration_error(
     events, pos_label = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     binned = bin_events(events, n_bins, strategy)
     sizes = find_bin_sizes(events, binned, confidence_level)
-    bins = Bins(binned.share, sizes, binned.predicted, binned.observed)
+    bins = calibration.Bins(binned.share, sizes, binned.predicted, binned.observed)
     distances = calibration.shrink_distances(bins)
     return Estimate(
         name="expected calibration error",
@@ -761,7 +751,7 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     scale = float(weight.sum() / (weight @ weight))
     events, others = scale * ranked.positives, scale * ranked.negatives
     squares = scale**2 * ranked.squares[0], scale**2 * ranked.squares[1]
-    masses = Masses(_find_odds(ranked.score), events, others, squares)
+    masses = calibration.Masses(_find_odds(ranked.score), events, others, squares)
     p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
     data = Validated(sample.positive, p, weight, sample.group, masses)
     # log-odds that divide the samples into parts of equal weight
@@ -808,15 +798,14 @@ NAMES = {
 
 def _find_odds(p: Floats) -> Floats:
     """Return the log-odds of probabilities, clipped away from 0 and 1."""
-    odds: Floats = logit(p.clip(CERTAIN, 1 - CERTAIN))
-    return odds
+    return logit(p.clip(CERTAIN, 1 - CERTAIN))
 
 
 def find_recalibration(y: NDArray[np.bool_], p: Floats, weight: Floats) -> Floats:
     """Return intercept and slope of the event log-odds on the predicted ones, nan if undefined."""
     events, others = weight * y, weight * ~y
-    masses = Masses(_find_odds(p), events, others, (events**2, others**2))
-    optimum = maximize(masses, make_line, np.zeros(2), [0, 1])
+    masses = calibration.Masses(_find_odds(p), events, others, (events**2, others**2))
+    optimum = calibration.maximize(masses, calibration.make_line, np.zeros(2), [0, 1])
     return np.full(2, np.nan) if optimum is None else optimum[0]
 
 
@@ -841,7 +830,7 @@ class Validated(NamedTuple):
     p: Floats
     weight: Floats
     group: Codes | None
-    masses: Masses
+    masses: calibration.Masses
 
     def spread(self, deviations: Floats, size: Floats, leverage: Floats) -> Spread:
         """Return the covariance of a weighted sum of deviations of shape (n,) or (n, k).
@@ -905,8 +894,8 @@ class Logit(NamedTuple):
     model: Floats
     squares: Floats
     free: list[int]
-    design: Design
-    masses: Masses
+    design: calibration.Design
+    masses: calibration.Masses
 
     def _turn(self, data: Validated) -> tuple[Floats, Floats, Floats]:
         """Return the terms of each sample, their product with the covariance, and the means."""
@@ -945,10 +934,12 @@ class Logit(NamedTuple):
         ]
 
 
-def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Logit | None:
+def fit_logistic(
+    data: Validated, design: calibration.Design, start: Floats, free: list[int]
+) -> Logit | None:
     """Return the logistic regression of the events on a design, or None if it does not exist."""
     # maximum of the likelihood
-    optimum = maximize(data.masses, design, start, free)
+    optimum = calibration.maximize(data.masses, design, start, free)
     if optimum is None:
         return None
     (beta, passed), among = optimum, np.ix_(free, free)
@@ -967,7 +958,7 @@ NOTHING = Measure(np.nan, np.nan, "none", intervals.give_no_limits, {})
 def _find_in_the_large(data: Validated) -> Measure:
     """Return the shift of the log-odds that equates observed and expected sums."""
     # the intercept of a regression with the slope 1
-    fit = fit_logistic(data, make_line, np.array([0.0, 1.0]), [0])
+    fit = fit_logistic(data, calibration.make_line, np.array([0.0, 1.0]), [0])
     if fit is None:
         return NOTHING
     value = float(fit.coefficients[0])
@@ -983,7 +974,7 @@ def _limit_shift(fit: Logit, spread: Spread, larger: float, confidence_level: fl
     value, first = float(fit.coefficients[0]), reach * float(fit.model[0, 0]) ** 0.5
 
     def excess(shift: float) -> float:
-        passed = pass_over(fit.masses, make_line, np.array([shift, 1.0]))
+        passed = calibration.pass_over(fit.masses, calibration.make_line, np.array([shift, 1.0]))
         moved, variance = float(passed.gradient[0]), float(passed.information[0, 0])
         # the variance is 0 if all probabilities are 0 or 1
         return abs(moved) / max(variance, SMALLEST) ** 0.5 - reach
@@ -1010,7 +1001,7 @@ def _cross(function: Callable[[float], float], start: float, side: int, first: f
 def recalibrate(data: Validated) -> dict[str, Measure]:
     """Return calibration intercept and slope, with profile-likelihood intervals."""
     # logistic regression on the predicted log-odds
-    fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
+    fit = fit_logistic(data, calibration.make_line, np.zeros(2), [0, 1])
     if fit is None:
         _checks.warn_undefined(
             "The slope is undefined (nan), because all probabilities are equal, or they separate "
@@ -1042,7 +1033,7 @@ def _profile(fit: Logit, at: int, larger: float, confidence_level: float) -> Lim
 
     def excess(value: float) -> float:
         start = fit.coefficients + moves * (value - best)
-        optimum = maximize(fit.masses, make_line, start, [1 - at])
+        optimum = calibration.maximize(fit.masses, calibration.make_line, start, [1 - at])
         return np.inf if optimum is None else 2 * (fit.likelihood - optimum[1].likelihood) - bound
 
     step = float(bound * fit.model[at, at]) ** 0.5
@@ -1052,8 +1043,7 @@ def _profile(fit: Logit, at: int, larger: float, confidence_level: float) -> Lim
 
 def _summarize(distances: Floats, share: float | None) -> Floats:
     """Return the mean or a quantile over the last axis."""
-    mean: Floats = distances.mean(axis=-1)
-    return mean if share is None else np.quantile(distances, share, axis=-1)
+    return distances.mean(axis=-1) if share is None else np.quantile(distances, share, axis=-1)
 
 
 def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -> float:
@@ -1067,8 +1057,7 @@ def _summarize_samples(distances: Floats, weight: Floats, share: float | None) -
     order = np.argsort(distances)
     weight = weight[order] / weight.sum()
     middle = np.cumsum(weight) - weight / 2
-    place = middle[0] + share * (middle[-1] - middle[0])
-    return float(np.interp(place, middle, distances[order]))
+    return float(np.interp(middle[0] + share * (middle[-1] - middle[0]), middle, distances[order]))
 
 
 def _measure_distances(
@@ -1084,7 +1073,9 @@ def _measure_distances(
         if is_small or len(np.unique(knots)) < n_knots:
             continue
         start = np.eye(1, max(2, n_knots), 1)[0]  # intercept 0, slope 1
-        fit = fit_logistic(data, partial(make_spline, knots=knots), start, list(range(len(start))))
+        fit = fit_logistic(
+            data, partial(calibration.make_spline, knots=knots), start, list(range(len(start)))
+        )
         if fit is not None:
             break
     else:
@@ -1100,9 +1091,9 @@ def _measure_distances(
     scale, turn = np.linalg.eigh(spread.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
     # curves from the calibrated to the fitted one, on the grid and on all samples
-    ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
+    ray = Ray(calibration.make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
     odds = logit(data.p)
-    everything = Ray(make_spline(odds, knots).T, expit(odds), fit.coefficients, noise)
+    everything = Ray(calibration.make_spline(odds, knots).T, expit(odds), fit.coefficients, noise)
     # the smooth curve with a pointwise interval
     p, first = np.unique(ray.p, return_index=True)
     design = ray.design[first]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,10 @@ from sklearn.metrics import confusion_matrix, multilabel_confusion_matrix
 
 from skeval._inference.tables import geometric_mean
 from skeval.utils import _checks
-from skeval.utils._checks import CONSTRAINTS, MatrixAverage, check_column_names, validate_params
+from skeval.utils._checks import CONSTRAINTS, check_column_names, validate_params
 from skeval.utils._compat import Interval, StrOptions, num_samples
+
+MatrixAverage = Literal["macro", "micro"]
 
 Floats = NDArray[np.float64]
 ZeroDivision = float | str

@@ -15,18 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skeval._inference import intervals
 from skeval._inference.areas import count_effective, rank_scores
 from skeval._inference.errors import TestLosses, spread_of_mean
-from skeval._inference.intervals import (
-    ROUNDING,
-    Codes,
-    Limits,
-    normal_quantile,
-    size_from_variance,
-    stretch,
-    wilson_interval,
-    wilson_limits,
-)
 from skeval.utils import _checks
 from skeval.utils._checks import CONSTRAINTS, validate_params
 from skeval.utils._compat import Interval
@@ -41,7 +32,7 @@ def _find_share(part: float, whole: float) -> float:
     """Return a fraction, set to 1 up to rounding errors, or nan for 0 / 0."""
     if not whole:
         return np.nan
-    return 1.0 if part >= (1 - ROUNDING) * whole else part / whole
+    return 1.0 if part >= (1 - intervals.ROUNDING) * whole else part / whole
 
 
 class Top(NamedTuple):
@@ -64,7 +55,7 @@ class Top(NamedTuple):
     k: float
     positive: NDArray[np.bool_]
     weight: Floats
-    group: Codes | None
+    group: intervals.Codes | None
     inside: Floats
     place: Floats
     hits: float
@@ -108,7 +99,7 @@ class Top(NamedTuple):
             return moved / self.k - self.precision
         return (moved - self.recall * self.positive) / self.prevalence
 
-    def close(self, of: str) -> tuple[float, float, Callable[[float], Limits]]:
+    def close(self, of: str) -> tuple[float, float, Callable[[float], intervals.Limits]]:
         """Return the precision, recall or lift, its standard error and Wilson's interval.
 
         The variance of the influences is increased by the effect of one more positive and one more
@@ -127,17 +118,21 @@ class Top(NamedTuple):
         degrees = max(1.0, n - 1) if self.group is None else spread.degrees_of_freedom
         # number of samples of a proportion with this standard error
         error = float(np.sqrt(spread.variance + more))
-        size = size_from_variance(value * (1 - value), error, np.inf, size)
-        limits: Callable[[float], Limits] = partial(
-            wilson_interval, value * size, size, degrees_of_freedom=degrees
+        size = intervals.size_from_variance(value * (1 - value), error, np.inf, size)
+        limits: Callable[[float], intervals.Limits] = partial(
+            intervals.wilson_interval, value * size, size, degrees_of_freedom=degrees
         )
         if of != "lift":
             return value, error, limits
-        return self.lift, error / self.k, partial(stretch, 0.0, 1 / self.k, limits)
+        return self.lift, error / self.k, partial(intervals.stretch, 0.0, 1 / self.k, limits)
 
 
 def find_top(
-    positive: NDArray[np.bool_], score: Floats, weight: Floats, k: float, group: Codes | None = None
+    positive: NDArray[np.bool_],
+    score: Floats,
+    weight: Floats,
+    k: float,
+    group: intervals.Codes | None = None,
 ) -> Top:
     """Return the k samples with the highest scores, or a fraction k of the total weight."""
     n = int(np.count_nonzero(weight))
@@ -151,8 +146,7 @@ def find_top(
     before = np.cumsum(size) - size
     inside = np.clip((share - before) / np.where(size > 0, size, 1.0), 0.0, 1.0)[place]
     hits, prevalence = float(weight @ (inside * positive)), float(weight @ positive)
-    middle = (before + size / 2)[place]
-    return Top(share, positive, weight, group, inside, middle, hits, prevalence)
+    return Top(share, positive, weight, group, inside, (before + size / 2)[place], hits, prevalence)
 
 
 def _measure(
@@ -296,7 +290,7 @@ def ks_statistic(
     return tpr - fpr
 
 
-def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> Limits:
+def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> intervals.Limits:
     """Return an interval for the largest difference between two rates, for effective class sizes.
 
     The limits are for the difference between both rates at one threshold, from Wilson's intervals
@@ -306,9 +300,9 @@ def ks_limits(rates: Floats, sizes: Floats, confidence_level: float) -> Limits:
     Kolmogorov-Smirnov test rejects equal distributions.
     """
     supremum = np.sqrt(-2 * np.log((1 - confidence_level) / 2))
-    (low, _), (_, up) = np.transpose(wilson_limits(rates, sizes, supremum))
+    (low, _), (_, up) = np.transpose(intervals.wilson_limits(rates, sizes, supremum))
     (_, high), (down, _) = np.transpose(
-        wilson_limits(rates, sizes, normal_quantile(confidence_level))
+        intervals.wilson_limits(rates, sizes, intervals.normal_quantile(confidence_level))
     )
     tpr, fpr = rates
     value = tpr - fpr

@@ -368,8 +368,7 @@ def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
         return (shares[:, 1] - codes) ** 2
     hit = np.zeros_like(shares)
     hit[np.arange(len(codes)), codes] = 1.0
-    squares: Floats = np.sum((shares - hit) ** 2, axis=1)
-    return squares
+    return np.sum((shares - hit) ** 2, axis=1)
 
 
 LOSSES: dict[str, Callable[[Any, Any], Any]] = {

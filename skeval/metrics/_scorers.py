@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import partial
 from inspect import signature
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import sklearn.metrics
@@ -18,20 +18,11 @@ from sklearn.base import clone, is_classifier
 from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
-from skeval.metrics._table import (
-    ANY_NUMBER,
-    BINARY,
-    EXPLAINED_VARIANCES,
-    METRICS,
-    SCORES,
-    BatchScore,
-    Metric,
-    find_row,
-    range_of_metric,
-)
+from skeval.metrics import _table
+from skeval.metrics._table import SCORES
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
-from skeval.utils._checks import Space, naming, suggest, validate_params, warn_user
 from skeval.utils._checks import give_nan as undefined_metric
+from skeval.utils._checks import naming, suggest, validate_params, warn_user
 from skeval.utils._compat import (
     RoutedScorer,
     StrOptions,
@@ -40,14 +31,16 @@ from skeval.utils._compat import (
     responses_of_scorer,
 )
 
+Space = Literal["transformed", "input"]
+
 Scorer = Callable[..., float]
 PARTITION = "partition"
 NOISE = -1
 
 
-OF_INDICES: dict[str, Metric] = {
+OF_INDICES: dict[str, _table.Metric] = {
     # bound arguments make an index of its own, with the name of its row
-    getattr(row.function, "__name__", row.name): Metric(
+    getattr(row.function, "__name__", row.name): _table.Metric(
         row.function,
         range=(row.low, row.high),
         greater_is_better=row.greater_is_better,
@@ -59,19 +52,19 @@ OF_INDICES: dict[str, Metric] = {
 """Clustering indices by the names of their functions."""
 
 # skip metrics and indices of scikit-learn, which has scorers for them
-SCORERS: dict[str, Metric] = {
+SCORERS: dict[str, _table.Metric] = {
     f"{'' if row.greater_is_better else 'neg_'}{name.removesuffix('_score')}": row
-    for name, row in ({row.name: row for row in METRICS} | OF_INDICES).items()
+    for name, row in ({row.name: row for row in _table.METRICS} | OF_INDICES).items()
     if getattr(row.function, "func", row.function).__module__.startswith("skeval")
 }
 
 
-def row_of_scorer(name: str) -> Metric | None:
+def row_of_scorer(name: str) -> _table.Metric | None:
     """Return the row of a scorer's metric, or None if it has none."""
     if name in SCORERS or name not in sklearn.metrics.get_scorer_names():
         return SCORERS.get(name)
     function = metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
-    return find_row(function) or OF_INDICES.get(function.__name__)
+    return _table.find_row(function) or OF_INDICES.get(function.__name__)
 
 
 def name_of_scorer(scoring: Any) -> Any:
@@ -93,13 +86,13 @@ def range_of(name: Any, n_classes: int | None = None) -> tuple[float, float]:
     """
     if is_plain_scorer(name):
         function, arguments, larger_is_better = metric_of_scorer(name)
-        low, high = range_of_metric(partial(function, **arguments), n_classes)
+        low, high = _table.range_of_metric(partial(function, **arguments), n_classes)
         return (low, high) if larger_is_better else (0.0 - high, 0.0 - low)
     if not isinstance(name, str):
-        return ANY_NUMBER
-    shown = (row for row in METRICS if any(metric.name == name for metric in row.reported))
+        return _table.ANY_NUMBER
+    shown = (row for row in _table.METRICS if any(metric.name == name for metric in row.reported))
     row = SCORERS.get(name) or next(shown, None) or row_of_scorer(name)
-    low, high = ANY_NUMBER if row is None else row.bounds(n_classes)
+    low, high = _table.ANY_NUMBER if row is None else row.bounds(n_classes)
     return (0.0 - high, 0.0 - low) if name.startswith("neg_") else (low, high)
 
 
@@ -224,7 +217,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 f"{part!r}. Pass it to cross_validate or a search with cv=WholeSample()."
             )
         function, _, larger_is_better = metric_of_scorer(part)
-        row = find_row(function) if is_plain_scorer(part) else None
+        row = _table.find_row(function) if is_plain_scorer(part) else None
         if larger_is_better and row is not None and not row.greater_is_better:
             raise ValueError(
                 f"scoring must be larger for better models, but {function.__name__} is a loss. "
@@ -263,7 +256,7 @@ def name_scoring(scoring: Any) -> str:
     return name if greater_is_better else f"neg_{name}"
 
 
-def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
+def find_batch(scoring: Any, classes: np.ndarray | None) -> _table.BatchScore | None:
     """Return the metric of a scorer for many fits at once, or None if it is not supported.
 
     The metric is looked up by the function that the scorer calls. `scoring=None` is the method
@@ -280,7 +273,7 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
         return None
     function, fixed, greater_is_better = metric_of_scorer(scoring)
     options = {name: value for name, value in fixed.items() if (name, value) != ANY_CLASS}
-    row, average = find_row(function), options.get("average", "")
+    row, average = _table.find_row(function), options.get("average", "")
     score = None if row is None or options.keys() - {"average"} else row.batch.get(average)
     if row is None or score is None or (classes is None) != row.of_numbers:
         return None
@@ -290,14 +283,14 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> BatchScore | None:
         # the positive class is 1, for scikit-learn, and the second of two
         named = average in ("", "binary") and "pos_label" in signature(function).parameters
         second_is_1 = classes.dtype.kind in "iuf" and classes.tolist()[1:] == [1]
-        if (named and not second_is_1) or (row.targets == BINARY and len(classes) != 2):
+        if (named and not second_is_1) or (row.targets == _table.BINARY and len(classes) != 2):
             return None
     return score if greater_is_better else lambda predictions: -score(predictions)
 
 
 def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
     """Raise an error if a classifier is scored by the explained variance of its class labels."""
-    if metric_of_scorer(scorer)[0] in EXPLAINED_VARIANCES and is_classifier(estimator):
+    if metric_of_scorer(scorer)[0] in _table.EXPLAINED_VARIANCES and is_classifier(estimator):
         raise ValueError(
             f"scoring={name!r} needs a regressor, got the classifier {type(estimator).__name__}. "
             "For classes, use 'accuracy' or 'balanced_accuracy'."

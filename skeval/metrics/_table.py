@@ -692,8 +692,7 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
 
     def drift(values: Floats) -> Floats:
         """Return the influence on the mean by the frequencies of the classes."""
-        moved: Floats = part @ values - weight / weight.sum() * (shares @ values)
-        return moved
+        return part @ values - weight / weight.sum() * (shares @ values)
 
     options: dict[str, Any] = {"shares": shares, "drift": drift, "in_pairs": kind == "ovo"}
     return rank_terms(terms, weight, sample.groups, of_area=True, **options)
@@ -1046,8 +1045,7 @@ class BatchPredictions:
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return the sum over the predictions of each fit. Every fit has at least one."""
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
-        sums: np.ndarray = np.add.reduceat(values, starts)
-        return sums
+        return np.add.reduceat(values, starts)
 
     @cached_property
     def table(self) -> np.ndarray:
@@ -1083,8 +1081,7 @@ class BatchPredictions:
     @cached_property
     def second(self) -> np.ndarray:
         """Probabilities of the second of two classes."""
-        probability: np.ndarray = self.output.probability[:, 1]
-        return probability
+        return self.output.probability[:, 1]
 
     def ranked(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Yield fits of equal size with their labels by descending score, and the ends of ties.
@@ -1111,8 +1108,7 @@ def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def divide(over: np.ndarray, under: np.ndarray) -> np.ndarray:
     """Return fractions, nan for a denominator of 0."""
-    fractions: np.ndarray = over / np.where(under > 0, under, np.nan)
-    return fractions
+    return over / np.where(under > 0, under, np.nan)
 
 
 def accuracy(predictions: BatchPredictions) -> np.ndarray:
@@ -1137,8 +1133,7 @@ def f1_macro(predictions: BatchPredictions) -> np.ndarray:
     """Return the mean F1 score over the classes that are present or predicted."""
     both = predictions.members + predictions.named
     scores = np.where(both > 0, 2 * predictions.hits / np.maximum(both, 1), 0.0)
-    mean: np.ndarray = scores.sum(axis=0) / (both > 0).sum(axis=0)
-    return mean
+    return scores.sum(axis=0) / (both > 0).sum(axis=0)
 
 
 def precision(predictions: BatchPredictions) -> np.ndarray:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from inspect import signature
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -35,14 +35,7 @@ from skeval._inference.errors import (
 )
 from skeval._inference.estimate import BootstrapExtra, Estimate, Results
 from skeval._inference.intervals import Limits, LimitsByMethod
-from skeval._resampling.fit_request import (
-    FitRequest,
-    StandIn,
-    check_one_number,
-    check_scorers,
-    know_classes,
-    methods_of_scorers,
-)
+from skeval._resampling import fit_request, plans
 from skeval._resampling.inputs import (
     FitOutput,
     Inputs,
@@ -50,13 +43,6 @@ from skeval._resampling.inputs import (
     Params,
     join_outputs,
     validate_inputs,
-)
-from skeval._resampling.plans import (
-    PlanBlock,
-    ResamplingPlan,
-    bootstrap_plan,
-    check_class_sizes,
-    plan_resamples,
 )
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics._calibration import find_recalibration
@@ -72,14 +58,14 @@ from skeval.model_selection._estimates import (
     to_score,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    BootstrapAverage,
-    ErrorBootstrap,
-    ErrorScore,
-    RandomStateLike,
-    ScoreBootstrap,
-)
+from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
+
+ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]
+
+ErrorBootstrap = Literal["oob", ".632", ".632+"]
+
+BootstrapAverage = Literal["samples", "bootstraps"]
 
 OPTIMISM = "optimism"
 CALIBRATION = ("calibration_intercept", "calibration_slope")
@@ -239,15 +225,9 @@ def bootstrap_error(
         estimator, X, y, loss=loss, method=method, several=True, **per_sample, **run
     )
     _checks.check_option("average", average, ("samples", "bootstraps"))
-    estimates = estimate_bootstraps(
-        Runner(inputs),
-        _checks.root_seed(random_state),
-        n_resamples=n_resamples,
-        average=average,
-        stratify=stratify,
-        indices=indices,
-    )
-    return estimates[method]
+    options: dict[str, Any] = {"average": average, "stratify": stratify, "indices": indices}
+    runner, root = Runner(inputs), _checks.root_seed(random_state)
+    return estimate_bootstraps(runner, root, n_resamples=n_resamples, **options)[method]
 
 
 def bootstrap_score(
@@ -425,9 +405,9 @@ def bootstrap_score(
     methods = {"predict", *(loss.response for loss in losses.values())}
     if any(isinstance(scorer, CalibrationScorer) for scorer in scorers.values()):
         methods.add("predict_proba")
-    methods |= set(methods_of_scorers(list(scorers.values()), inputs))
+    methods |= set(fit_request.methods_of_scorers(list(scorers.values()), inputs))
     note = keep_model if any(needs_model(inputs, each) for each in scorers.values()) else None
-    request = FitRequest(tuple(sorted(methods)), note=note)
+    request = fit_request.FitRequest(tuple(sorted(methods)), note=note)
 
     # one set of fits for all losses and scores; each model predicts all samples
     runner = Runner(inputs)
@@ -454,7 +434,7 @@ def plan_bootstrap(
     *,
     stratify: bool = False,
     indices: Any = None,
-) -> tuple[DrawingUnits, ResamplingPlan]:
+) -> tuple[DrawingUnits, plans.ResamplingPlan]:
     """Return the units that are resampled, and a plan of fits to drawn or passed resamples."""
     target = inputs.target
     _checks.check_flag("stratify", stratify)
@@ -465,19 +445,19 @@ def plan_bootstrap(
         )
     n_resamples = _checks.check_count("n_resamples", n_resamples)
     # resamples of samples, of samples in each class, or of groups
-    check_class_sizes(target.classes, target.codes)
+    plans.check_class_sizes(target.classes, target.codes)
     units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
     codes = None if target.classes is None else target.codes
     if indices is not None:
-        return units, plan_resamples(indices, units, codes)
-    return units, bootstrap_plan(units, n_resamples, root, target.classes, codes)
+        return units, plans.plan_resamples(indices, units, codes)
+    return units, plans.bootstrap_plan(units, n_resamples, root, target.classes, codes)
 
 
 def run_resamples(
     runner: Runner,
-    plan: ResamplingPlan,
+    plan: plans.ResamplingPlan,
     tallies: Sequence[LossTally | ScoreTally],
-    request: FitRequest | None = None,
+    request: fit_request.FitRequest | None = None,
 ) -> dict[str, int]:
     """Fit each resample once for all losses and scores, and return the numbers of fits."""
     n_redrawn = n_failed = 0
@@ -536,7 +516,7 @@ class LossTally:
         self.errors: list[np.ndarray] = []
         self.scores: list[np.ndarray] = []
 
-    def add(self, block: PlanBlock, output: FitOutput) -> None:
+    def add(self, block: plans.PlanBlock, output: FitOutput) -> None:
         """Add the losses of the samples that each resample left out."""
         inputs = self.inputs
         # sums for each sample, and the mean of each resample
@@ -551,7 +531,7 @@ class LossTally:
     def estimate(
         self,
         method: str,
-        plan: ResamplingPlan,
+        plan: plans.ResamplingPlan,
         counts: dict[str, Any],
         _: SeedSequence,
         *,
@@ -644,8 +624,8 @@ def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
             )
         return CalibrationScorer(CALIBRATION.index(part))
     # any other scorer, which must accept the weights
-    scorer = know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
-    check_scorers(inputs, {score.label: scorer})
+    scorer = fit_request.know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
+    fit_request.check_scorers(inputs, {score.label: scorer})
     function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
     if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
         raise TypeError(
@@ -687,7 +667,7 @@ class ScoreTally:
                 "samples, got nan. method='oob' does not use this score."
             )
 
-    def add(self, block: PlanBlock, output: FitOutput) -> None:
+    def add(self, block: plans.PlanBlock, output: FitOutput) -> None:
         """Score the models of some resamples, and keep the predictions of the first ones.
 
         Scores on the resample, on all samples and out of bag have the shape (n_fits, 3). The score
@@ -734,10 +714,10 @@ class ScoreTally:
             (model,) = output.notes
             X, _ = safe_split(model, inputs.X, target.given, rows, trained)
         else:
-            model = StandIn.of_output(output, inputs.tags, target)
+            model = fit_request.StandIn.of_output(output, inputs.tags, target)
         # one number, nan if it is not finite
         score = self.scorer(model, X, y, **arguments)
-        check_one_number(self.label, score)
+        fit_request.check_one_number(self.label, score)
         return float(score) if np.isfinite(score) else np.nan
 
     def try_score(self, output: FitOutput, rows: np.ndarray, **options: Any) -> float:
@@ -766,7 +746,7 @@ class ScoreTally:
         return self.score(output, rows, samples, pairs)
 
     def estimate(
-        self, method: str, _: ResamplingPlan, counts: dict[str, Any], root: SeedSequence
+        self, method: str, _: plans.ResamplingPlan, counts: dict[str, Any], root: SeedSequence
     ) -> Estimate:
         """Return the estimate from the scores of the fit to all samples and of resamples."""
         inputs, units, label = self.inputs, self.units, self.label
@@ -847,8 +827,7 @@ class ScoreTally:
         rows = fit * n + samples
         # units in at most N_BLOCKS blocks, in random order
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
-        number = rng.permutation(unit.max() + 1)
-        block = (number % N_BLOCKS)[unit][samples]
+        block = (rng.permutation(unit.max() + 1) % N_BLOCKS)[unit][samples]
         scores = np.array(
             [
                 self.try_score(pooled, rows[block != one], samples=samples[block != one])

@@ -28,26 +28,12 @@ from skeval._resampling.inputs import (
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
 from skeval.metrics._scorers import name_scoring, range_of
-from skeval.model_selection._comparison import (
-    Comparison,
-    ComparisonExtra,
-    check_compared,
-    check_margin,
-    check_method,
-    choose_scoring,
-    name_listed,
-    resolve_scorer,
-)
+from skeval.model_selection import _comparison
+from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._estimates import find_mean_loss
-from skeval.model_selection._pair_tests import TESTS, correct, list_tests
+from skeval.model_selection._pair_tests import TESTS, ComparisonTest, correct, list_tests
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    Alternative,
-    ComparisonTest,
-    ErrorScore,
-    RandomStateLike,
-    read_arrays,
-)
+from skeval.utils._checks import Alternative, ErrorScore, RandomStateLike, read_arrays
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Dict or list of estimators."""
@@ -236,27 +222,17 @@ def compare_classifiers(
     1.0
     """
     _checks.check_confidence_level(confidence_level)
-    margin = check_margin(margin)
+    margin = _comparison.check_margin(margin)
     _checks.check_single_score(scoring)
     _checks.check_count("n_resamples", n_resamples, 2)
     _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
-    named = name_listed("estimators", estimators)
+    named = _comparison.name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
-    check_method(method, alternative, len(named))
-    check_compared(named, method, groups)
-    inputs = validate_inputs(
-        next(iter(named.values())),
-        X,
-        y,
-        with_loss=False,
-        groups=groups,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    _comparison.check_method(method, alternative, len(named))
+    _comparison.check_compared(named, method, groups)
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(next(iter(named.values())), X, y, with_loss=False, **run)
     if inputs.weight is not None:
         for name, estimator in named.items():
             with _checks.naming(f"estimators[{name!r}]"):
@@ -266,7 +242,7 @@ def compare_classifiers(
             f"error_score must be 'raise' for method={method!r}, which pools all predictions, got "
             f"{inputs.error_score!r}."
         )
-    score = choose_scoring(method, scoring, inputs.estimator)
+    score = _comparison.choose_scoring(method, scoring, inputs.estimator)
     label, target = name_scoring(score), inputs.target
 
     # the same splits for all estimators, by default repeated folds for the t-test
@@ -281,12 +257,14 @@ def compare_classifiers(
     tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
 
     # what the test is given of all estimators, and the test of their differences
-    row, extra = TESTS[method], ComparisonExtra()
+    row, extra = TESTS[method], _comparison.ComparisonExtra()
     compared = ComparedEstimators(tasks, folds, score, label, n_resamples, random_state)
     values, arguments = EVIDENCE[row.evidence](compared)
     tests = row.test(*arguments, alternative)
     if row.evidence == "splits":
-        extra = ComparisonExtra(split_scores=arguments[0], test_train_ratio=arguments[1])
+        extra = _comparison.ComparisonExtra(
+            split_scores=arguments[0], test_train_ratio=arguments[1]
+        )
     bounds = range_of(label, target.n_classes) if isinstance(score, str) else (-np.inf, np.inf)
     return Comparison(
         names=tuple(named),
@@ -321,7 +299,7 @@ class ComparedEstimators(NamedTuple):
 
         Splits with a failed fit are omitted.
         """
-        tasks, folds, scorer = self.tasks, self.folds, resolve_scorer(self.score)
+        tasks, folds, scorer = self.tasks, self.folds, _comparison.resolve_scorer(self.score)
         if len(folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
         plan = fold_plan(len(tasks[0].target), folds)
@@ -364,7 +342,7 @@ class ComparedEstimators(NamedTuple):
         """Return the scores, and the scores on resamples of the out-of-fold responses."""
         inputs, target = self.tasks[0], self.tasks[0].target
         units = drawing_units(len(target), None, inputs.groups)
-        scorer = know_classes(resolve_scorer(self.score), target.classes)
+        scorer = know_classes(_comparison.resolve_scorer(self.score), target.classes)
 
         def score(replayed: StandIn, rows: np.ndarray) -> float:
             return float(scorer(replayed, rows, target.y[rows]))

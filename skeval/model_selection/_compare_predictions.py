@@ -49,6 +49,7 @@ from skeval.model_selection._metric_interval import (
 )
 from skeval.model_selection._pair_tests import (
     TESTS,
+    ComparisonTest,
     Joint,
     correct,
     describe_each,
@@ -57,7 +58,7 @@ from skeval.model_selection._pair_tests import (
 )
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
-from skeval.utils._checks import Alternative, ComparisonTest, RandomStateLike, read_arrays
+from skeval.utils._checks import Alternative, RandomStateLike, read_arrays
 from skeval.utils._compat import is_plain_scorer
 
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skeval._inference.paired import average_ranks, critical_difference
+from skeval.model_selection import _pair_tests
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
@@ -24,17 +25,13 @@ from skeval.model_selection._comparison import (
     name_listed,
     spread_rows,
 )
-from skeval.model_selection._pair_tests import TESTS, correct, corrected_t_test, list_tests
+from skeval.model_selection._pair_tests import ComparisonTest
 from skeval.utils import _checks
-from skeval.utils._checks import (
-    Alternative,
-    ComparisonTest,
-    Missing,
-    Over,
-    RandomStateLike,
-    check_pairs,
-    validate_params,
-)
+from skeval.utils._checks import Alternative, RandomStateLike, check_pairs, validate_params
+
+Over = Literal["splits", "datasets", "items"]
+
+Missing = Literal["raise", "drop", "keep"]
 
 EVIDENCE = {"splits": "splits", "datasets": "datasets", "items": "joint"}
 """Input of the tests for scores of each kind of item."""
@@ -255,7 +252,7 @@ def compare_scores(
     margin = check_margin(margin)
     _checks.check_option("over", over, EVIDENCE)
     _checks.check_option("missing", missing, ("raise", "drop", "keep"))
-    _checks.check_option("method", method, ("auto", *list_tests({EVIDENCE[over]})))
+    _checks.check_option("method", method, ("auto", *_pair_tests.list_tests({EVIDENCE[over]})))
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
@@ -265,16 +262,9 @@ def compare_scores(
     if over == "items":
         columns, groups = read_items(scores, groups)
         check_items(columns)
-        comparison: Any = compare_predictions(
-            None,
-            columns,
-            method="max_t",
-            groups=groups,
-            alternative=alternative,
-            confidence_level=confidence_level,
-            margin=margin,
-            random_state=random_state,
-        )
+        options: dict[str, Any] = {"alternative": alternative, "margin": margin, "groups": groups}
+        options |= {"confidence_level": confidence_level, "random_state": random_state}
+        comparison = compare_predictions(None, columns, method="max_t", **options)
         n_items = len(next(iter(columns.values())))
         return replace(comparison, extra=replace(comparison.extra, n_items=n_items))
     if groups is not None:
@@ -285,7 +275,7 @@ def compare_scores(
         method = "corrected_t"
         names, values, ratio = read_all_splits(scores, test_train_ratio)
         check_method(method, alternative, len(names))
-        tests = corrected_t_test(values, ratio, alternative)
+        tests = _pair_tests.corrected_t_test(values, ratio, alternative)
         extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
     else:
         reason = "The test was requested."
@@ -297,7 +287,7 @@ def compare_scores(
         elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
         check_method(method, alternative, len(names))
-        tests = TESTS[method].test(values, confidence_level)
+        tests = _pair_tests.TESTS[method].test(values, confidence_level)
         extra = ComparisonExtra(
             scores=values,
             datasets=datasets,
@@ -309,7 +299,7 @@ def compare_scores(
     return Comparison(
         names=names,
         values=np.nanmean(values, axis=0),
-        tests=correct(tests, method, confidence_level),
+        tests=_pair_tests.correct(tests, method, confidence_level),
         method=method,
         alternative=alternative,
         confidence_level=confidence_level,

@@ -98,8 +98,7 @@ def estimate_error(
         # number of independent samples with this standard error
         if binomial and loss == "zero_one":
             variance = value * (1 - value)
-        effective = size_of_mean(tested, variance, standard_error, inflation)
-        shared["effective_n_samples"] = effective
+        shared["effective_n_samples"] = size_of_mean(tested, variance, standard_error, inflation)
     widest, degrees = widest or standard_error, fields.get("degrees_of_freedom", np.inf)
     if loss in intervals.NON_NEGATIVE and is_too_wide(value, widest, degrees):
         shared |= {"no_interval": "too_wide", "details": {"caution": TOO_WIDE}}
@@ -744,15 +743,8 @@ def perturbation_interval(
     rng = np.random.default_rng(fold_root)
     # folds and perturbations have seeds of their own
     folds = resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
-    return perturb_error(
-        Runner(inputs),
-        folds,
-        draw_root,
-        n_resamples=n_resamples,
-        statistic=statistic,
-        weights=weights,
-        form=form,
-    )
+    options = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
+    return perturb_error(Runner(inputs), folds, draw_root, form=form, **options)
 
 
 def perturb_error(

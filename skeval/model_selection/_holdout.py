@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from skeval._inference import intervals
 from skeval._inference.errors import mean_loss_estimate
 from skeval._inference.estimate import Estimate, HoldoutExtra, Result
 from skeval.utils import _checks
-from skeval.utils._checks import Allocation, read_arrays
 from skeval.utils._text import align_text, write_number
+
+Allocation = Literal["proportional", "optimal"]
 
 STRATIFIED = "stratified_wilson"
 """Form of the interval with priors of the classes."""
@@ -25,7 +26,7 @@ Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
 
 
 @_checks.in_order(y_true=_checks.is_table, y_pred=_checks.is_table)
-@read_arrays
+@_checks.read_arrays
 def holdout_error(
     y_true: Any,
     y_pred: Any,

@@ -146,23 +146,10 @@ def feature_importance(
     seed = int(_checks.root_seed(random_state).generate_state(1)[0])
     scorer, options = read_scoring(estimator, scoring), (max_correlation, n_permutations, seed)
     drops = list_drops(scorer, X, read_column_names(estimator, X), *options)
-    scores = score_interval(
-        estimator,
-        X,
-        y,
-        scoring=drops,
-        n_folds=n_folds,
-        n_repeats=n_repeats,
-        confidence_level=confidence_level,
-        groups=groups,
-        params=params,
-        sample_weight=sample_weight,
-        random_state=seed,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"groups": groups, "params": params, "sample_weight": sample_weight}
+    run |= {"n_folds": n_folds, "n_repeats": n_repeats, "confidence_level": confidence_level}
+    scores = score_interval(estimator, X, y, scoring=drops, random_state=seed, **run)
     # the most important first
     order = sorted(scores, key=lambda name: -scores[name].value)
     return Results({name: replace(scores[name], name="importance") for name in order})

@@ -21,7 +21,7 @@ from copy import deepcopy
 from dataclasses import replace
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -52,18 +52,13 @@ from skeval._resampling.sampling_units import (
     UnitKind,
     number_by_appearance,
 )
+from skeval.model_selection import _estimates
 from skeval.model_selection._bootstrap import bootstrap
-from skeval.model_selection._estimates import (
-    check_enough,
-    cross_validation,
-    estimate_error,
-    leave_one_out,
-    perturb_error,
-    resubstitution,
-    untested_losses,
-)
+from skeval.model_selection._estimates import cross_validation, leave_one_out, resubstitution
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorMethodName, ErrorScore, FoldVariance, RandomStateLike
+from skeval.utils._checks import ErrorScore, RandomStateLike
+
+FoldVariance = Literal["all_pairs", "within_folds"]
 
 
 def error_interval(
@@ -292,9 +287,6 @@ def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
     return parameters
 
 
-VARIANCES = ("all_pairs", "within_folds")
-
-
 def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
     """Return the number of units in a test set. At least 2 are left for training."""
     n = inputs.units.n_units
@@ -334,8 +326,7 @@ def count_folds(
         least *= per_fold
         raise ValueError(f"X must contain at least {least} samples or groups for {where}.")
     if n_folds is None:
-        of_classes = plans.default_folds(inputs.target, inputs.units.unit)
-        return min(default, most, max(least, of_classes))
+        return min(default, most, max(least, plans.default_folds(inputs.target, inputs.units.unit)))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"{argument} must be an integer, got {n_folds!r}.")
     if not least <= int(n_folds) <= most:
@@ -356,7 +347,7 @@ def holdout(runner: Runner, root: SeedSequence, *, test_size: Any = 1 / 3) -> Es
     (output,) = completed(runner.each(plans.subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
     spread = errors.spread_of_mean(tested)
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         errors.mean_loss(tested),
         spread.error,
@@ -381,7 +372,7 @@ def cv_wald(
     """
     # losses of all folds together
     inputs = runner.inputs
-    within = _checks.check_option("variance", variance, VARIANCES) == "within_folds"
+    within = _checks.check_option("variance", variance, get_args(FoldVariance)) == "within_folds"
     n_folds = count_folds(inputs, n_folds, 10, per_fold=1 + within)
     outputs = list(runner.each(plans.repeated_folds(inputs.units, n_folds, 1, root)))
     folds = [inputs.tested(output) for output in completed(outputs)]
@@ -395,7 +386,7 @@ def cv_wald(
         standard_error = spread.error * np.sqrt(1 - 1 / len(pooled.losses))
     else:
         standard_error = spread.error
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         errors.mean_loss(pooled),
         standard_error,
@@ -416,8 +407,7 @@ def mean_losses(runner: Runner, plan: ResamplingPlan) -> tuple[np.ndarray, float
     for fit, output in enumerate(runner.each(plan)):
         if output is not None:
             losses, weight, _ = runner.inputs.tested(output)
-            powers = np.stack([losses, losses**2])
-            moments[:, fit] = np.average(powers, axis=1, weights=weight)
+            moments[:, fit] = np.average(np.stack([losses, losses**2]), axis=1, weights=weight)
     # E L^2 - (E L)^2, over all fits
     means, squares = moments
     return means, max(0.0, float(np.nanmean(squares) - np.nanmean(means) ** 2))
@@ -459,14 +449,14 @@ def average_subsamples(
     losses.
     """
     # fits that failed do not count
-    check_enough(inputs, means)
+    _estimates.check_enough(inputs, means)
     defined = means[np.isfinite(means)]
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         float(defined.mean()),
         corrected_error(defined, test_train_ratio),  # sd sqrt(1/J + n2/n1)
         means,
-        untested_losses(inputs),
+        _estimates.untested_losses(inputs),
         variance,
         degrees_of_freedom=len(means) - 1.0,
         n_fits=len(means),
@@ -488,12 +478,12 @@ def nested_cv(
     folds = nested_losses(inputs, plans.deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
     value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
     n_groups = inputs.units.n_groups
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         value,
         standard_error,
         np.array([errors.mean_loss(fold.outer) for fold in folds]),
-        untested_losses(inputs),
+        _estimates.untested_losses(inputs),
         float(np.var(np.concatenate([fold.outer.losses for fold in folds]))),
         degrees_of_freedom=np.inf if n_groups is None else n_groups - 1.0,
         n_fits=plan.n_fits,
@@ -528,8 +518,7 @@ def nested_losses(
             fold = folds[inputs.units.unit[output.rows]]
             for k, within in (left_out, left_out[::-1]):
                 kept = fold == within
-                part = inputs.count(output.rows[kept], tested.losses[kept])
-                inner.setdefault(k, []).append(part)
+                inner.setdefault(k, []).append(inputs.count(output.rows[kept], tested.losses[kept]))
         # folds with losses on both levels
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         nested += [errors.NestedFold(out, errors.concatenate_tested(parts)) for out, parts in pairs]
@@ -554,7 +543,7 @@ def perturbation(
     plan = plans.repeated_folds(inputs.units, n_folds, 1, _checks.child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
     _, draws_root = _checks.child_seed(root, 2).spawn(2)
-    estimate = perturb_error(
+    estimate = _estimates.perturb_error(
         runner,
         [(b[0].training_rows, np.flatnonzero(b.test[0])) for b in blocks],
         draws_root,
@@ -864,7 +853,7 @@ def average_predictions(
         fields |= {"no_interval": reason, "details": {"caution": sentence}}
     elif loss.name == "squared" and (sentence := errors.describe_tail(everything, n)):
         fields |= {"details": {"caution": sentence}}
-    return estimate_error(
+    return _estimates.estimate_error(
         inputs,
         error,
         standard_error,
@@ -919,6 +908,21 @@ class ErrorMethod(NamedTuple):
     shares_fits: bool = True
 
 
+ErrorMethodName = Literal[
+    "auto",
+    "resubstitution",
+    "holdout",
+    "cross_validation",
+    "leave_one_out",
+    "oob",
+    ".632",
+    ".632+",
+    "repeated_cv",
+    "cv_wald",
+    "corrected_t",
+    "nested_cv",
+    "perturbation",
+]
 ERROR_METHODS = {
     "resubstitution": ErrorMethod(resubstitution),
     "holdout": ErrorMethod(holdout),
@@ -933,6 +937,6 @@ ERROR_METHODS = {
     "nested_cv": ErrorMethod(nested_cv),
     "perturbation": ErrorMethod(perturbation, shares_fits=False),
 }
-"""Methods of `error_interval`. Its docstring and `ErrorMethodName` also list them."""
+"""Methods of `error_interval`. Its docstring also lists them."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

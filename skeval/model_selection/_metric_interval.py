@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from inspect import isfunction, signature
 from numbers import Integral, Real
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import PCG64, Generator
@@ -24,41 +24,38 @@ from sklearn.utils.multiclass import type_of_target
 from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, count_half, spread_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate, Results
-from skeval._inference.intervals import PROPORTION_INTERVALS, Limits, LimitsByMethod
-from skeval._resampling.sampling_units import (
-    DrawingUnits,
-    Statistic,
-    drawing_units,
-    leave_one_out_values,
-    values_or_nan,
-    warn_of_undefined,
-)
+from skeval._inference.intervals import Limits, LimitsByMethod
+from skeval._resampling import sampling_units
 from skeval.metrics import _table, error_norm, get_scorer
 from skeval.metrics._regression import mean_quantile_loss, winkler_loss
 from skeval.metrics._scorers import row_of_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import find_sums
-from skeval.model_selection._subgroups import (
-    Units,
-    compare_subgroups,
-    estimate_mean,
-    read_units,
-    score_units,
-)
-from skeval.utils import _checks
-from skeval.utils._checks import MetricIntervalMethod, RandomStateLike, validate_params
-from skeval.utils._compat import (
-    Interval,
-    is_plain_scorer,
-    metric_of_scorer,
-    num_samples,
-    safe_indexing,
-)
+from skeval.model_selection import _subgroups
+from skeval.utils import _checks, _compat
+from skeval.utils._checks import RandomStateLike, validate_params
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
-_FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "log", "hall", "t")
-_METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
+MetricIntervalMethod = Literal[
+    "auto",
+    "analytic",
+    "percentile",
+    "bca",
+    "basic",
+    "score",
+    "wilson",
+    "agresti_coull",
+    "jeffreys",
+    "exact",
+    "wald",
+    "delong",
+    "delta",
+    "normal",
+    "log",
+    "hall",
+    "t",
+]
 _BCA_UNITS = 1000  # with more, "auto" avoids BCa (a metric call per unit)
 
 
@@ -102,7 +99,7 @@ def metric_interval(
     {
         "metric": [callable, str, list, tuple, dict],
         "stratify": ["boolean"],
-        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "n_resamples": [_compat.Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
         "n_jobs": [Integral, None],
     }
@@ -290,7 +287,7 @@ def metric_interval(
       units           12
     """
     _checks.check_confidence_level(confidence_level)
-    _checks.check_option("method", method, _METHODS)
+    _checks.check_option("method", method, get_args(MetricIntervalMethod))
     _checks.check_jobs(n_jobs, verbose=0)
     # validated data and options
     n = _check_lengths(y_true, y_pred)
@@ -299,7 +296,7 @@ def metric_interval(
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
     groups_of_rows = _checks.check_groups(groups, n, crossed=True)
     data = Data(make_plain(y_true), make_plain(y_pred), groups_of_rows, sample_weight)
-    units = None if within is None else read_units(within, n)
+    units = None if within is None else _subgroups.read_units(within, n)
     if units is not None:
         if method not in ("auto", "t"):
             raise ValueError(f"method must be 'auto' or 't' if within= is passed, got {method!r}.")
@@ -327,7 +324,7 @@ def metric_interval(
             seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
             return _estimate_metric(function, data.select(rows), settings, seed)
 
-        return compare_subgroups(
+        return _subgroups.compare_subgroups(
             by, n, lambda mask: measure_some(np.flatnonzero(mask)), confidence_level
         )
 
@@ -357,7 +354,9 @@ class Data(NamedTuple):
 
     def select(self, rows: NDArray[np.intp]) -> Data:
         """Return some of the samples."""
-        return Data._make(None if each is None else safe_indexing(each, rows) for each in self)
+        return Data._make(
+            None if each is None else _compat.safe_indexing(each, rows) for each in self
+        )
 
 
 def score_within(
@@ -365,8 +364,8 @@ def score_within(
     y_true: Any,
     predictions: Mapping[str, Any],
     weight: Any,
-    units: Units,
-) -> tuple[Floats, Units]:
+    units: _subgroups.Units,
+) -> tuple[Floats, _subgroups.Units]:
     """Return a metric of some predictions in each unit, and the units where it is defined.
 
     The values have shape (n_predictions, n_units). The keys of `predictions` are their names in
@@ -374,26 +373,25 @@ def score_within(
     """
     y_true, statistics = make_plain(y_true), []
     if weight is not None:
-        weight = _checks.check_weights("sample_weight", weight, num_samples(y_true))
+        weight = _checks.check_weights("sample_weight", weight, _compat.num_samples(y_true))
     for word, y_pred in predictions.items():
         y_pred = make_plain(y_pred)
         _check_lengths(y_true, y_pred)
         y_pred = read_probabilities(metric, word, y_true, y_pred)
         _checks.refuse_swapped(word, make_column(y_true), make_column(y_pred))
         statistics.append(make_statistic(metric, y_true, y_pred, weight))
-    return score_units(statistics, units)
+    return _subgroups.score_units(statistics, units)
 
 
 def _average_metric(
-    metric: Callable[..., float], data: Data, units: Units, settings: Settings
+    metric: Callable[..., float], data: Data, units: _subgroups.Units, settings: Settings
 ) -> Estimate:
     """Return the mean of a metric over units."""
-    named = {"y_pred": data.y_pred}
-    values, kept = score_within(metric, data.y_true, named, data.weight, units)
+    values, kept = score_within(metric, data.y_true, {"y_pred": data.y_pred}, data.weight, units)
     shape = np.shape(make_column(data.y_pred))
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
     level, method = settings.confidence_level, settings.method
-    return estimate_mean(repr_metric(metric), values[0], kept, level, bounds, method)
+    return _subgroups.estimate_mean(repr_metric(metric), values[0], kept, level, bounds, method)
 
 
 def _estimate_metric(
@@ -401,7 +399,7 @@ def _estimate_metric(
 ) -> Estimate:
     """Return one metric of some samples."""
     # the value on validated columns
-    y_true, n = data.y_true, num_samples(data.y_true)
+    y_true, n = data.y_true, _compat.num_samples(data.y_true)
     y_pred = read_probabilities(metric, "y_pred", y_true, data.y_pred)
     true, pred = make_column(y_true), make_column(y_pred)
     if n < 2:
@@ -419,7 +417,7 @@ def _estimate_metric(
     with naming_cause(metric, true, pred):
         statistic = make_statistic(metric, y_true, y_pred, weight)
         value = statistic(np.arange(n))
-    units = drawing_units(
+    units = sampling_units.drawing_units(
         n, encode_classes(y_true) if settings.stratify else None, data.groups, crossed=True
     )
     if data.groups is not None:
@@ -497,7 +495,7 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     )
 
 
-def _close_share(statistic: Statistic, sample: Sample, settings: Settings) -> Forms:
+def _close_share(statistic: sampling_units.Statistic, sample: Sample, settings: Settings) -> Forms:
     """Return the intervals of a proportion if a function without a row is a fraction of samples.
 
     Its value is 0 or 1 on every single sample. An example is whether a prediction interval covers
@@ -526,8 +524,8 @@ def _close_share(statistic: Statistic, sample: Sample, settings: Settings) -> Fo
 
 
 def _bootstrap_metric(
-    statistic: Statistic,
-    units: DrawingUnits,
+    statistic: sampling_units.Statistic,
+    units: sampling_units.DrawingUnits,
     sample: Sample,
     settings: Settings,
     random_state: RandomStateLike,
@@ -535,7 +533,7 @@ def _bootstrap_metric(
     """Return the bootstrap intervals by name, the requested one first, and the replicates."""
     # replicates; undefined ones are drawn again within the classes
     plan = settings.n_resamples, _checks.root_seed(random_state), settings.n_jobs
-    (replicates,) = values_or_nan([statistic], units, *plan)
+    (replicates,) = sampling_units.values_or_nan([statistic], units, *plan)
     # resamples without a class are drawn again within the classes
     n_undefined = int(np.isnan(replicates).sum())
     automatic = settings.method == "auto" and sample.groups is None and not settings.stratify
@@ -544,9 +542,11 @@ def _bootstrap_metric(
             f"The metric is undefined on {n_undefined} of {len(replicates)} resamples. All "
             "resamples are drawn again within the classes, as with stratify=True."
         )
-        units = drawing_units(len(sample.y_true), encode_classes(sample.y_true), None)
-        (replicates,) = values_or_nan([statistic], units, *plan)
-    warn_of_undefined(replicates)
+        units = sampling_units.drawing_units(
+            len(sample.y_true), encode_classes(sample.y_true), None
+        )
+        (replicates,) = sampling_units.values_or_nan([statistic], units, *plan)
+    sampling_units.warn_of_undefined(replicates)
     # limits from the replicates, by each method
     method: str = settings.method
     if method == "auto":
@@ -559,7 +559,7 @@ def _bootstrap_metric(
     basic = partial(intervals.mirrored, 2 * sample.value, percentile)  # quantiles, mirrored
     forms: LimitsByMethod = {"percentile": percentile, "basic": basic}
     if method == "bca":
-        left_out = leave_one_out_values(statistic, units)
+        left_out = sampling_units.leave_one_out_values(statistic, units)
         correction = intervals.bca_correction(finite, sample.value, left_out)
         if np.isfinite(correction.bias):
             return {"bca": partial(limits_of, correction), **forms}, replicates
@@ -650,7 +650,7 @@ def check_columns(
 
 
 def _describe_groups(
-    metric: Callable[..., float], sample: Sample, units: DrawingUnits
+    metric: Callable[..., float], sample: Sample, units: sampling_units.DrawingUnits
 ) -> dict[str, Any]:
     """Return attributes that describe groups, that is, the correlation of errors within them.
 
@@ -687,7 +687,7 @@ def _check_lengths(y_true: Any, y_pred: Any) -> int:
         _checks.check_complete(name, values)
     with _checks.naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred)
-        n: int = num_samples(y_true)
+        n: int = _compat.num_samples(y_true)
     return n
 
 
@@ -733,7 +733,7 @@ class MetricOfRows:
         if self.values is not None:
             return float(np.average(self.values[indices], weights=selected))
         options = {} if selected is None else {"sample_weight": selected}
-        pair = tuple(safe_indexing(each, indices) for each in (self.y_true, self.y_pred))
+        pair = tuple(_compat.safe_indexing(each, indices) for each in (self.y_true, self.y_pred))
         replaced = _table.unwrap(self.metric)[1].get("zero_division", "warn") != "warn"
         if not replaced and _table.explain_undefined(self.metric, *pair):
             return float("nan")
@@ -748,7 +748,7 @@ class MetricOfRows:
 
 def make_statistic(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
-) -> Statistic:
+) -> sampling_units.Statistic:
     """Return the metric as a function of the indices of selected samples."""
     sums = find_sums(metric)
     if sums is None:
@@ -806,11 +806,11 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
             text, mean, names = text.partition("Did you")
             raise ValueError(text + mean + names.replace("'neg_", "'")) from None
         if is_loss:
-            return metric_of_scorer(scorer)[0]
-    if not is_plain_scorer(scorer):
+            return _compat.metric_of_scorer(scorer)[0]
+    if not _compat.is_plain_scorer(scorer):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters
         return partial(scorer, per_image=True) if of_images else scorer
-    function, arguments, greater_is_better = metric_of_scorer(scorer)
+    function, arguments, greater_is_better = _compat.metric_of_scorer(scorer)
     if isinstance(metric, str) and not greater_is_better:
         raise ValueError(
             f"metric={metric!r} must not be the negative of a loss. Pass {function.__name__} "

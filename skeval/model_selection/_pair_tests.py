@@ -10,7 +10,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -642,6 +642,20 @@ RULES = "This applies to these predictions; variation from retraining is not inc
 DATASETS = "This applies to data sets like these, not to a single data set."
 MEAN_RANKS = f"The mean ranks of two models depend on which other models are compared. {DATASETS}"
 
+ComparisonTest = Literal[
+    "auto",
+    "corrected_t",
+    "permutation",
+    "bootstrap",
+    "max_t",
+    "mcnemar",
+    "cochran_q",
+    "delong",
+    "time_blocks",
+    "diebold_mariano",
+    "wilcoxon",
+    "nemenyi",
+]
 TESTS = {
     "corrected_t": ComparisonMethod(
         "corrected resampled t",

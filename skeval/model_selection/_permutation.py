@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple, Unpack, get_args, overload
+from typing import Any, Literal, NamedTuple, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -22,7 +22,7 @@ from skeval._resampling.inputs import FitOptions, Params, validate_inputs
 from skeval._resampling.plans import make_permutation_plan
 from skeval.metrics._scorers import name_scoring
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, ExchangeName, RandomStateLike
+from skeval.utils._checks import ErrorScore, RandomStateLike
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
@@ -248,18 +248,8 @@ def permutation_test(
                 f"alpha must be None if max_exceedances={max_exceedances!r}, got {alpha!r}."
             )
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    inputs = validate_inputs(
-        estimator,
-        X,
-        y,
-        groups,
-        with_loss=False,
-        several=True,
-        sample_weight=sample_weight,
-        params=params,
-        confidence_level=confidence_level,
-        **run,
-    )
+    run |= {"sample_weight": sample_weight, "params": params, "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, groups, with_loss=False, several=True, **run)
     root = _checks.root_seed(random_state)
     if permutations is not None:
         orders = check_orders(permutations, len(inputs.target))
@@ -446,6 +436,7 @@ def _rotate(y: np.ndarray, unit: Any, root: SeedSequence) -> Exchange:
     return Exchange(draw, "rotations", null, in_time=True, n_orders=n - 1)
 
 
+ExchangeName = Literal["auto", "samples", "within_groups", "whole_groups", "blocks", "rotations"]
 EXCHANGES: dict[str, Callable[[np.ndarray, Any, SeedSequence], Exchange]] = {
     "samples": _exchange_samples,
     "within_groups": _exchange_within,

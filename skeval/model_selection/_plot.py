@@ -10,16 +10,8 @@ import numpy as np
 from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval.model_selection._comparison import Comparison
-from skeval.utils._plotting import (
-    CURVE_DISPLAYS,
-    CurveDisplay,
-    Display,
-    EstimatesDisplay,
-    ResultDisplay,
-    draw_result,
-    mark_integers,
-    shorten_name,
-)
+from skeval.utils import _plotting
+from skeval.utils._plotting import Display
 from skeval.utils._text import write_range
 
 BAR, ROW = 0.35, 0.6
@@ -107,7 +99,7 @@ class CriticalDifferenceDisplay(Display):
         below = 0.5 + BAR * len(self.groups)
         depth = below + ROW * ((len(self.names) + 1) // 2)
         top = 0.9 if self.critical_difference is None else 1.9
-        beside = LETTER * (8 + max(len(shorten_name(name)) for name in self.names))
+        beside = LETTER * (8 + max(len(_plotting.shorten_name(name)) for name in self.names))
         return below, depth, top, beside
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
@@ -140,7 +132,7 @@ class CriticalDifferenceDisplay(Display):
             end, side = (1, "right") if left else (k, "left")
             out = (k - 1) * (-1 if left else 1)
             ax.plot([mean, mean, end + 0.03 * out], [0, height, height], color="gray", lw=0.8)
-            parts = [shorten_name(name), f"{mean:.2f}"]
+            parts = [_plotting.shorten_name(name), f"{mean:.2f}"]
             text = "  ".join(parts if left else parts[::-1])
             self.texts_.append(ax.text(end + 0.04 * out, height, text, ha=side, va="center"))
         margin, level = beside / AXIS * (k - 1), f"{100 * self.comparison.level:.3g} %"
@@ -149,7 +141,7 @@ class CriticalDifferenceDisplay(Display):
         ax.axis("off")
 
 
-class LearningCurveBandDisplay(CurveDisplay):
+class LearningCurveBandDisplay(_plotting.CurveDisplay):
     """Learning curve, the measured and extrapolated error by number of training samples.
 
     Use `from_result`, or `plot` of a result, to create a display.
@@ -190,12 +182,11 @@ class LearningCurveBandDisplay(CurveDisplay):
         super()._draw(ax, **kwargs)
         beyond = self.curve.columns.get("extrapolated", np.zeros(len(self.curve.x), dtype=bool))
         if beyond.any():
-            last = self.curve.x[~beyond][-1]
-            ax.axvline(last, color="gray", linewidth=1, label="extrapolated")
+            ax.axvline(self.curve.x[~beyond][-1], color="gray", linewidth=1, label="extrapolated")
             ax.legend(fontsize="small")
 
 
-class PerturbationDisplay(ResultDisplay):
+class PerturbationDisplay(_plotting.ResultDisplay):
     """Perturbed errors and the resulting confidence interval.
 
     The histogram shows the cross-validated error plus ``W* / sqrt(n)``, that is, the perturbed
@@ -256,19 +247,19 @@ class PerturbationDisplay(ResultDisplay):
         ax.axvline(extra.resubstitution, color="0.5", linestyle="--", label=label)
         ax.set_title(f"perturbed statistic: {extra.statistic.replace('_', '-')}", fontsize="medium")
         ax.set(xlabel=mean_loss_name(result.loss), ylabel="perturbations")
-        mark_integers(ax)
+        _plotting.mark_integers(ax)
         ax.legend(fontsize="small")
 
 
-@draw_result.register(Comparison)
+@_plotting.draw_result.register(Comparison)
 def draw_comparison(
     result: Comparison, *, ax: Any = None
-) -> CriticalDifferenceDisplay | EstimatesDisplay:
+) -> CriticalDifferenceDisplay | _plotting.EstimatesDisplay:
     """Draw mean ranks over data sets, or the differences of all pairs for another comparison."""
     if result.extra.scores is not None:
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
     level = f"{100 * result.confidence_level:g} %"
-    return EstimatesDisplay(
+    return _plotting.EstimatesDisplay(
         names=[f"{a} - {b}" for a, b in result.differences],
         values=result.tests.difference.tolist(),
         lows=result.tests.low.tolist(),
@@ -277,5 +268,5 @@ def draw_comparison(
     ).plot(ax=ax)
 
 
-draw_result.register(PerturbationExtra, PerturbationDisplay.from_result)
-CURVE_DISPLAYS["learning curve"] = LearningCurveBandDisplay
+_plotting.draw_result.register(PerturbationExtra, PerturbationDisplay.from_result)
+_plotting.CURVE_DISPLAYS["learning curve"] = LearningCurveBandDisplay

@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,19 +33,15 @@ from scipy import optimize, stats
 from scipy.special import expit, logit, logsumexp, ndtr
 
 from skeval._adapters.runner import Runner
+from skeval._inference import intervals
 from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, variance_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate
-from skeval._inference.intervals import (
-    Limits,
-    bounds_of,
-    normal_interval,
-    normal_quantile,
-    wilson_interval,
-)
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import ErrorScore, ScaleName, check_confidence_level, check_option
+from skeval.utils._checks import ErrorScore, check_confidence_level, check_option
 from skeval.utils._text import write_ends
+
+ScaleName = Literal["auto", "binomial", "identity", "log"]
 
 Floats = NDArray[np.float64]
 
@@ -69,10 +65,10 @@ def describe_site(
     The interval of a proportion with an effective `size` is Wilson's, with the binomial standard
     error.
     """
-    limits: dict[str, Any] = {"normal": partial(normal_interval, value, error)}
+    limits: dict[str, Any] = {"normal": partial(intervals.normal_interval, value, error)}
     if size is not None:
         error = float(np.sqrt(value * (1 - value) / size))
-        limits = {"wilson": partial(wilson_interval, value * size, size)}
+        limits = {"wilson": partial(intervals.wilson_interval, value * size, size)}
     return Estimate(
         name=name,
         value=value,
@@ -271,7 +267,7 @@ def new_site_error(
                 len(rows),
                 sizes[-1],
             )
-    bounds = bounds_of(loss_name, inputs.target.n_classes)
+    bounds = intervals.bounds_of(loss_name, inputs.target.n_classes)
     return pool_sites(sites, sizes, scale, confidence_level, bounds, n_failed)
 
 
@@ -280,7 +276,7 @@ def pool_sites(
     sizes: Sequence[float | None],
     scale: str,
     confidence_level: float,
-    bounds: Limits,
+    bounds: intervals.Limits,
     n_failed: int,
 ) -> Estimate:
     """Return the pooled estimate of sites. Rates need the effective sizes of the sites."""
@@ -338,7 +334,9 @@ def pool_sites(
     )
 
 
-def scale_back(back: Any, ends: Callable[[float], Limits], confidence_level: float) -> Limits:
+def scale_back(
+    back: Any, ends: Callable[[float], intervals.Limits], confidence_level: float
+) -> intervals.Limits:
     """Return the limits of an interval of logarithms or log-odds on the original scale."""
     with np.errstate(over="ignore"):
         low, high = back(np.array(ends(confidence_level))).tolist()
@@ -445,15 +443,15 @@ class Pooled(NamedTuple):
         """Number of sites."""
         return len(self.values)
 
-    def limits(self, confidence_level: float) -> Limits:
+    def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the mean of all sites."""
         half = max(
-            normal_quantile(confidence_level, self.n_sites - 1) * self.corrected_error,
-            normal_quantile(confidence_level) * self.standard_error,
+            intervals.normal_quantile(confidence_level, self.n_sites - 1) * self.corrected_error,
+            intervals.normal_quantile(confidence_level) * self.standard_error,
         )
         return self.mean - half, self.mean + half
 
-    def prediction_limits(self, confidence_level: float) -> Limits:
+    def prediction_limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the true value of another site.
 
         To account for the uncertainty of the variance between sites, the interval averages over
@@ -468,8 +466,7 @@ class Pooled(NamedTuple):
         between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
         # Student's distribution of another site for each tau^2
         weights, means, _ = weigh_sites(self.values, self.variances, between)
-        spreads = np.sqrt(between + 1 / weights.sum(axis=1))
-        law = stats.t(self.n_sites - 1, means, spreads)
+        law = stats.t(self.n_sites - 1, means, np.sqrt(between + 1 / weights.sum(axis=1)))
         # quantiles of the average of these distributions
         low, high = law.ppf(1e-6).min(), law.ppf(1 - 1e-6).max()
         tail = (1 - confidence_level) / 2
@@ -542,15 +539,13 @@ def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
     grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
     # Q decreases in tau^2, so it is inverted by interpolation
     q = weigh_sites(values, variances, grid)[2]
-    variances_at: Floats = np.interp(wanted, q[::-1], grid[::-1])
-    return variances_at
+    return np.interp(wanted, q[::-1], grid[::-1])
 
 
 def _deviances(values: Floats, variances: Floats, between: Floats) -> Floats:
     """Return minus twice the restricted log likelihood of each variance, up to a constant."""
     weights, _, residuals = weigh_sites(values, variances, between)
-    deviances: Floats = residuals - np.log(weights).sum(axis=1) + np.log(weights.sum(axis=1))
-    return deviances
+    return residuals - np.log(weights).sum(axis=1) + np.log(weights.sum(axis=1))
 
 
 # the binomial mixed model
@@ -567,8 +562,7 @@ MAX_NEWTON_STEPS, MAX_STEP = 25, 1.5
 
 def log1pexp(odds: Floats) -> Floats:
     """Return ``log(1 + exp(odds))``."""
-    value: Floats = np.logaddexp(0.0, odds)
-    return value
+    return np.logaddexp(0.0, odds)
 
 
 class SiteCounts(NamedTuple):
@@ -627,8 +621,7 @@ class SiteCounts(NamedTuple):
         The estimate is the mode of the joint likelihood of the mean and all sites, with half an
         error and half a correct prediction added so that it is finite.
         """
-        total = self.sizes.sum()
-        mean = float(logit((self.errors.sum() + 0.5) / (total + 1)))
+        mean = float(logit((self.errors.sum() + 0.5) / (self.sizes.sum() + 1)))
         information = np.nan
         for _ in range(MAX_NEWTON_STEPS):
             odds = np.full(len(self.sizes), mean)
@@ -742,17 +735,17 @@ class PooledRate:
         middle = float(np.sum(weights * rates))
         return float(np.sqrt(np.sum(weights * (rates - middle) ** 2)))
 
-    def limits(self, confidence_level: float) -> Limits:
+    def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the median rate of all sites."""
         return self._limit(confidence_level, np.zeros(len(SPREADS)))
 
-    def prediction_limits(self, confidence_level: float) -> Limits:
+    def prediction_limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the rate at another site, or [0, 1] for fewer than 3 sites."""
         if len(self.sites.sizes) < 3:
             return 0.0, 1.0
         return self._limit(confidence_level, SPREADS)
 
-    def _limit(self, confidence_level: float, spreads: Floats) -> Limits:
+    def _limit(self, confidence_level: float, spreads: Floats) -> intervals.Limits:
         """Return quantiles of normal deviates of these spreads around the means of the grid."""
         tail, means = (1 - confidence_level) / 2, self.grid[0]
         low, high = 0.0, 1.0
@@ -774,8 +767,7 @@ def _quantile(means: Floats, weights: Floats, spreads: Floats, share: float) -> 
     centers, mass = means[kept], weights[kept]
     widths = np.broadcast_to(spreads[:, None], means.shape)[kept]
     # a spread of 0 becomes half the grid spacing, which smooths the sum
-    steps = np.gradient(means, axis=1)[kept] / 2
-    widths = np.hypot(widths, steps)
+    widths = np.hypot(widths, np.gradient(means, axis=1)[kept] / 2)
 
     def excess(odds: float) -> float:
         return float(np.sum(mass * ndtr((odds - centers) / widths))) - share

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Unpack, get_args, overload
+from typing import Any, Literal, NamedTuple, Unpack, get_args, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -22,7 +22,6 @@ from sklearn.metrics import matthews_corrcoef
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
-from skeval._inference.intervals import Limits, corrected_error, give_no_limits, mirrored
 from skeval._inference.tables import ConfusionTable, CountedClasses, count_cells, score_form
 from skeval._resampling.fit_request import (
     FitRequest,
@@ -43,21 +42,13 @@ from skeval._resampling.predictions import Predictions
 from skeval.metrics import _table
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import Arguments, Folds, Forms, Metric, Sample
+from skeval.model_selection import _interval_methods
 from skeval.model_selection._estimates import NamedScore, losses_of, name_scores, to_score
-from skeval.model_selection._interval_methods import (
-    AUTO,
-    average_repeats,
-    average_subsamples,
-    fit_repeats,
-    plan_repeats,
-    plan_subsamples,
-    predict_repeats,
-    read_positive_weight,
-    take_parameters,
-)
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorScore, RandomStateLike, ScoreMethod, ignored_warnings
+from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._text import name_of
+
+ScoreMethod = Literal["repeated_cv", "corrected_t"]
 
 Score = Callable[..., float]
 Several = list[str] | tuple[str, ...] | set[str] | dict[str, Any]
@@ -91,7 +82,7 @@ def score_interval(
     y: Any,
     *,
     scoring: Any = None,
-    method: ScoreMethod = AUTO,
+    method: ScoreMethod = _interval_methods.AUTO,
     confidence_level: float = 0.95,
     groups: Any = None,
     params: Params = None,
@@ -227,17 +218,21 @@ def score_interval(
     inputs = validate_inputs(
         estimator, X, y, groups, with_loss=False, params=params, method=method, several=True, **run
     )
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
+    inputs = inputs.with_options(
+        weight=_interval_methods.read_positive_weight(inputs, sample_weight)
+    )
     classes = inputs.target.classes
     if classes is not None and len(classes) == 2:  # scikit-learn's scorers use the second class
         inputs = inputs.with_options(target=inputs.target.with_positive(classes.tolist()[1]))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    parameters = take_parameters(method, n_folds=n_folds, n_repeats=n_repeats, test_size=test_size)
+    parameters = _interval_methods.take_parameters(
+        method, n_folds=n_folds, n_repeats=n_repeats, test_size=test_size
+    )
     # all scores from one set of fits
     read_scoring(estimator, scoring)  # raises before anything is fitted
     scores, root = name_scores(scoring), _checks.root_seed(random_state)
-    if method == AUTO:
+    if method == _interval_methods.AUTO:
         results = score_repeats(inputs, scores, root, parameters)
     else:
         results = score_subsamples(inputs, scores, root, parameters)
@@ -255,7 +250,7 @@ def score_subsamples(
 ) -> dict[str, Estimate]:
     """Return scores by the corrected t of random subsamples, all from the same fits."""
     parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
-    plan, ratio = plan_subsamples(inputs, root, **parameters)
+    plan, ratio = _interval_methods.plan_subsamples(inputs, root, **parameters)
     scorers = {name: score.scoring for name, score in scores.items()}
     values = score_each(Runner(inputs), plan, scorers, skip_undefined=True)
     return {
@@ -287,7 +282,7 @@ def average_scores(
     loss = ANY if score.mean is None else resolve_loss(score.mean.loss, inputs.target)
     means = means if score.mean is None else score.mean.best - means
     of_loss = inputs.with_options(losses=(loss,))
-    error = average_subsamples(of_loss, means, test_train_ratio, parameters)
+    error = _interval_methods.average_subsamples(of_loss, means, test_train_ratio, parameters)
     return score_of_error(inputs, score, error)
 
 
@@ -307,21 +302,22 @@ def score_repeats(
 
     # one set of fits, which also returns the other scores
     inputs = inputs.with_options(losses=(resolve_loss(None, inputs.target),))
-    folds, request = plan_repeats(inputs, root, **parameters), FitRequest()
+    folds, request = _interval_methods.plan_repeats(inputs, root, **parameters), FitRequest()
     if others:
         scorers = {name: score.scoring for name, score in others.items()}
-        raises = inputs.error_score == "raise"
-        request = FitRequest.for_scores(inputs.estimator, scorers, raises)
+        request = FitRequest.for_scores(inputs.estimator, scorers, inputs.error_score == "raise")
         check_scorers(inputs, request.scorers(inputs.target))
         check_test_sets(inputs, folds.plan, request.scorers(inputs.target), skip_undefined=True)
-    folds, outputs = fit_repeats(Runner(inputs), folds, request)
+    folds, outputs = _interval_methods.fit_repeats(Runner(inputs), folds, request)
     plan = folds.plan
 
     # means of losses, with the sign changed
     results = {}
     for (name, score), loss in zip(errors.items(), losses, strict=True):
         of_loss = folds._replace(inputs=inputs.with_options(losses=(loss,)))
-        results[name] = score_of_error(inputs, score, average_repeats(of_loss, outputs))
+        results[name] = score_of_error(
+            inputs, score, _interval_methods.average_repeats(of_loss, outputs)
+        )
     # any other score: the mean over test sets
     of_fits = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
     shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
@@ -329,7 +325,7 @@ def score_repeats(
         results[name] = average_scores(inputs, name, score, of_fits, 1 / (plan.n_folds - 1), shown)
     # metrics of all tested samples of a repeat together
     if len(results) < len(scores):
-        predictions = predict_repeats(inputs, plan, outputs)
+        predictions = _interval_methods.predict_repeats(inputs, plan, outputs)
         also = {
             s.label for n, s in scores.items() if reported[n] == s.label
         } - _table.REPORTED.keys()
@@ -375,17 +371,17 @@ def score_of_metric(
 ) -> Estimate:
     """Return a metric of out-of-fold predictions as a score. Larger is better."""
     # a score of a loss has the opposite sign
-    value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
+    value, standard_error, limits = np.nan, np.nan, {"none": intervals.give_no_limits}
     if metric is not None:
         value, standard_error, limits = metric.value, metric.standard_error, dict(metric.limits)
     if score.label.startswith("neg_"):
         value = -value
-        limits = {form: partial(mirrored, 0.0, ends) for form, ends in limits.items()}
+        limits = {form: partial(intervals.mirrored, 0.0, ends) for form, ends in limits.items()}
     result = Estimate(
         name=score.label,
         value=value,
         standard_error=standard_error,
-        method=AUTO,
+        method=_interval_methods.AUTO,
         limits=limits,
         n_samples=len(inputs.target),
         n_groups=inputs.units.n_groups,
@@ -489,7 +485,7 @@ def settle(
     )
 
 
-Form = tuple[str, Callable[[float], Limits], float]
+Form = tuple[str, Callable[[float], intervals.Limits], float]
 """Name of an interval, its limits by confidence level, and the standard error."""
 NO_FORM: Form = "none", intervals.give_no_limits, np.nan
 
@@ -687,10 +683,9 @@ def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
     for name, scores in predictions.scores.items():
         # as in scikit-learn, the mean is nan if the score of a test set is
         mean, error = float(np.mean(scores)), np.nan
-        limits: Callable[[float], Limits] = intervals.give_no_limits
+        limits: Callable[[float], intervals.Limits] = intervals.give_no_limits
         if len(scores) > 1:
-            error = corrected_error(scores, predictions.test_train_ratio)
+            error = intervals.corrected_error(scores, predictions.test_train_ratio)
             args = mean, error
-            degrees = len(scores) - 1
-            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
+            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=len(scores) - 1)
         yield Measured(name, mean, ("corrected_t", limits, error), predictions.n_tested)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
 from operator import attrgetter
-from typing import Any, ClassVar, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -42,12 +42,14 @@ from skeval._resampling.plans import (
 )
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._scorers import range_of, read_scoring
-from skeval.model_selection._bootstrap import bootstrap_error
+from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap_error
 from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
-from skeval.utils._checks import ErrorBootstrap, ErrorScore, Quantity, RandomStateLike
+from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
+
+Quantity = Literal["low", "high", "value", "standard_error"]
 
 RESUBSTITUTION_SHARE = 0.368
 RETURNED = "run cross_validate with return_estimator=True"
@@ -368,8 +370,7 @@ class ProcedureScorer(RoutedScorer):
         options = self.options | metadata
         self._check_trained_on(estimator, X, y, options)
         self._check_columns(X, y)
-        result = self.function(clone(estimator), X, y, **options)
-        return -float(attrgetter(self.attribute)(result))
+        return -float(attrgetter(self.attribute)(self.function(clone(estimator), X, y, **options)))
 
     def _check_columns(self, X: Any, y: Any) -> None:
         """Raise an error if the same labels were scored with another number of columns before.
@@ -823,8 +824,7 @@ def tuning_optimism(
     for block, output in Runner(inputs).fits(plan, request):
         searches += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
-    ratio = float(np.mean(np.concatenate(sizes)))
-    result = summarize_searches(searches, ratio, confidence_level)
+    result = summarize_searches(searches, float(np.mean(np.concatenate(sizes))), confidence_level)
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
             "the best score of the search is optimistic, because it is the best of many settings. "
@@ -1104,8 +1104,7 @@ def refit_one_se(
     best = int(np.nanargmax(means))
     # candidates within one standard error of the best
     error = np.std(scores[:, best], ddof=1) / np.sqrt(len(scores))
-    rounding = 1e-12 * abs(means[best])
-    close = np.flatnonzero(means >= means[best] - error - rounding).tolist()
+    close = np.flatnonzero(means >= means[best] - error - (1e-12 * abs(means[best]))).tolist()
     if complexity is None:
         return close[0]
     # the simplest; ties are broken by the score, then by position

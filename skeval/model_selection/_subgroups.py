@@ -161,8 +161,7 @@ def subtract_limits(a: Estimate, b: Estimate, confidence_level: float) -> Limits
     of_a, of_b = (each.confidence_interval(confidence_level) for each in (a, b))
     difference = a.value - b.value
     low = difference - np.hypot(a.value - of_a.low, of_b.high - b.value)
-    high = difference + np.hypot(of_a.high - a.value, b.value - of_b.low)
-    return float(low), float(high)
+    return float(low), float(difference + np.hypot(of_a.high - a.value, b.value - of_b.low))
 
 
 class Units(NamedTuple):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
@@ -120,7 +120,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 # --- existing predictions
 
-KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
+PredictionKind = Literal["auto", "labels", "probabilities", "scores", "numbers"]
 MAX_CLASSES = 20
 """Maximum number of distinct integers that are classes. Above it they are numbers."""
 ANSWERS = {

@@ -18,6 +18,7 @@ from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
 from skeval.model_selection._pair_tests import correct, time_blocks
+from skeval.report import _sentences
 from skeval.report._arguments import mirror
 from skeval.report._findings import Judgment, ScoredReport, judge
 from skeval.report._page import (
@@ -40,16 +41,6 @@ from skeval.report._sections import (
     plot_estimates,
     read_once,
     write_level,
-)
-from skeval.report._sentences import (
-    SHARES,
-    find_unit,
-    find_width,
-    name_error,
-    name_metric,
-    write_amount,
-    write_methods,
-    write_relations,
 )
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
@@ -75,13 +66,13 @@ USUAL = (
 """Metrics of the table, if a report has them."""
 MAX_TABULATED = 5
 """Maximum number of models with a table of pairs. More are shown by ranks."""
-AREA = name_metric("roc_auc")
+AREA = _sentences.name_metric("roc_auc")
 MAX_CURVES, LINES = 6, ("-", "--", ":")
 """Maximum number of models in one figure of curves, and the style of each two of them."""
 CORRECTED = {"holm": "intervals, Holm-corrected P-values", "none": "intervals and P-values"}
 
 
-ROOT = name_error("squared")
+ROOT = _sentences.name_error("squared")
 
 
 def join_reports(
@@ -126,7 +117,7 @@ def _find_deciding(report: ScoredReport, deciding: str) -> Estimate:
     metric = report.metrics[deciding]
     if deciding.startswith("neg_"):
         metric = mirror(metric, metric, 0.0)
-    return replace(metric, name=name_metric(deciding.removeprefix("neg_")))
+    return replace(metric, name=_sentences.name_metric(deciding.removeprefix("neg_")))
 
 
 def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
@@ -160,7 +151,7 @@ def write_comparison(report: ComparisonReport) -> list[str]:
         return [f"Do not report these errors: {'; '.join(grave)}.", *filter(None, compared)]
     return [
         *filter(None, compared),
-        *write_relations(_judge_systems(report), first.baseline, first.loss),
+        *_sentences.write_relations(_judge_systems(report), first.baseline, first.loss),
     ]
 
 
@@ -178,7 +169,8 @@ def _find_compared_metric(report: ComparisonReport) -> tuple[str, float]:
     """Return the display name of the compared metric, and -1 if the scores are its negative."""
     scoring, deciding, first = report.comparison.scoring, report.deciding, report.first
     if deciding:
-        return name_metric(deciding.removeprefix("neg_")), -1.0 if deciding[:4] == "neg_" else 1.0
+        sign = -1.0 if deciding.startswith("neg_") else 1.0
+        return _sentences.name_metric(deciding.removeprefix("neg_")), sign
     name = ROOT if first.answer.loss == "squared" else first.answer.name
     return name, -1.0 if scoring.startswith(("accuracy", "minus", "neg_")) else 1.0
 
@@ -214,7 +206,7 @@ def _compare_two(report: ComparisonReport) -> list[str]:
     if not is_finite or (shown and interval.low <= 0 <= interval.high):
         return []
     # digits that the interval supports
-    scale, unit = (100.0, " percentage points") if name in SHARES else (1.0, "")
+    scale, unit = (100.0, " percentage points") if name in _sentences.SHARES else (1.0, "")
     spread = scale * (interval.high - interval.low) / 4
     amount, low, high = (
         write_estimate(scale * end, spread) for end in (value, interval.low, interval.high)
@@ -242,9 +234,9 @@ def _compare_many(report: ComparisonReport) -> list[str]:
         smallest = min(values.values())
         if values[best[0]] - smallest > 1e-9 * abs(smallest):
             return []
-        unit = find_unit(first)
-        width = find_width(report.estimates[best[0]], unit)
-        amount = write_amount(report.estimates[best[0]].value, unit, width)
+        unit = _sentences.find_unit(first)
+        width = _sentences.find_width(report.estimates[best[0]], unit)
+        amount = _sentences.write_amount(report.estimates[best[0]].value, unit, width)
         quantity = ROOT if unit == "squared" else first.answer.name
     n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
     verb = "has" if len(best) == 1 else "have"
@@ -268,7 +260,7 @@ def show_side_by_side(report: ComparisonReport) -> Section:
     main = [named] if report.deciding else []
     quantity = next(iter(report.estimates.values())).name if main else named
     metrics = [name for name in USUAL if name in available]
-    metrics = [name for name in metrics if name_metric(name) not in (named, quantity)]
+    metrics = [name for name in metrics if _sentences.name_metric(name) not in (named, quantity)]
     rows: list[Any] = []
     for name, estimate in report.estimates.items():
         one = report.reports[name]
@@ -285,7 +277,7 @@ def show_side_by_side(report: ComparisonReport) -> Section:
         than = references.pop() if len(references) == 1 else "the baseline"
         heading = f"{n_better} of {len(report)} {'is' if n_better == 1 else 'are'} significantly "
         heading += f"better than {than} by the {quantity}"
-    head = [noun, quantity, level, *main, *map(name_metric, metrics)]
+    head = [noun, quantity, level, *main, *map(_sentences.name_metric, metrics)]
     table = Table("In numbers, the best first.", head, rows, left=(0, 2))
     return Section(heading, tables=[table])
 
@@ -495,7 +487,7 @@ class ComparisonReport(Report):
     def to_methods(self) -> str:
         """Return a paragraph on the methods, and one on the comparison, with references."""
         compared = "" if self.comparison is None else self.comparison.to_methods()
-        return "\n\n".join(filter(None, [write_methods(self.reports), compared]))
+        return "\n\n".join(filter(None, [_sentences.write_methods(self.reports), compared]))
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[CheckResult]:

@@ -287,22 +287,12 @@ def evaluate(
         ignored=ignored,
         own_checks=tuple(checks),
     )
-    validate = partial(
-        validate_inputs,
-        X=X,
-        y=y,
-        groups=groups,
-        loss=loss,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method=AUTO,
-        confidence_level=confidence_level,
-        several=True,
-    )
-    tasks = {name: make_task(validate(model), options) for name, model in estimators.items()}
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"loss": loss, "params": params, "confidence_level": confidence_level}
+    tasks = {}
+    for name, model in estimators.items():
+        inputs = validate_inputs(model, X, y, groups, method=AUTO, several=True, **run)
+        tasks[name] = make_task(inputs, options)
     if time is not None:
         cv = choose_time_folds(cv, time, next(iter(tasks.values())).target)
     # the main estimates on the same folds, then all other parts of each estimator
@@ -406,8 +396,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     if rare is not None:
         interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
         better = interval.low > rare.chance
-    metric = None if rare is None else rare.metric
-    judged = replace(evaluation, better=better, metric=metric)
+    judged = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
     # the other estimates and the tests
     finished = _parts.run_parts(judged, clock)
     checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
@@ -546,8 +535,7 @@ def measure_outputs(evaluation: Evaluation) -> Results:
     for output, loss in losses_by_output(evaluation.inputs.loss, evaluation.target).items():
         # the loss of another column, from the outputs of the same fits
         inputs = evaluation.design.inputs.with_options(losses=(loss,))
-        design = evaluation.design._replace(inputs=inputs)
-        one = average_repeats(design, evaluation.outputs)
+        one = average_repeats(evaluation.design._replace(inputs=inputs), evaluation.outputs)
         extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
         name = name_of(one.name, output, metrics)
         metrics[name] = replace(one, name=name, extra=extra)
@@ -582,8 +570,7 @@ def _check_order(evaluation: Evaluation) -> list[CheckResult]:
     where = columns, options.left_out, options.row_names
     if evaluation.ordered:
         return _data_checks.check_split_order(*where, folds)
-    groups = evaluation.inputs.groups
-    return _data_checks.check_order(*where, evaluation.predictions, groups, folds)
+    return _data_checks.check_order(*where, evaluation.predictions, evaluation.inputs.groups, folds)
 
 
 # --- arguments

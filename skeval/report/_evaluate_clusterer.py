@@ -25,13 +25,14 @@ from skeval.cluster import (
     ClusteringComparison,
     NClustersChoice,
     StabilityDisplay,
+    _choose,
     choose_n_clusters,
     cluster_stability,
     compare_clusterings,
     predictive_power,
     structure_test,
 )
-from skeval.cluster._choose import GAP, SEQUENTIAL, SILHOUETTE, check_candidates, resolve_parameter
+from skeval.cluster._choose import StructureReference
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
 from skeval.cluster._references import NOISE, REFERENCES, resolve_reference
@@ -51,11 +52,11 @@ from skeval.report._page import CheckResult, Figure, Section, Table, list_few, l
 from skeval.report._report import Report, recorded, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike, StructureReference
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import safe_indexing
 from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
-HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
+HALVES = (PREDICTION_STRENGTH, "adjusted_rand", _choose.SILHOUETTE)
 """Rules based on halves of the data, whose agreement is in the verdict."""
 
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
@@ -204,7 +205,7 @@ def evaluate_clusterer(
     _checks.check_jobs(n_jobs, verbose)
     # cluster all samples, and compare the clusterings
     begin_step("clusterings", verbose)
-    name, partitions = resolve_parameter(clusterer, param_name), {}
+    name, partitions = _choose.resolve_parameter(clusterer, param_name), {}
     for k in candidates.tolist():
         copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
         partitions[k] = fit_labels(copy, X)
@@ -226,9 +227,9 @@ def evaluate_clusterer(
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     # choose the number by all rules
     begin_step("number of clusters", verbose)
-    methods = [SEQUENTIAL, *HALVES]
+    methods = [_choose.SEQUENTIAL, *HALVES]
     if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
-        methods.append(GAP)
+        methods.append(_choose.GAP)
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
         clusterer,
         X,
@@ -241,7 +242,7 @@ def evaluate_clusterer(
         **run,
     )
     # the report
-    choice = choices[SEQUENTIAL]
+    choice = choices[_choose.SEQUENTIAL]
     warned = warn_of_choice(comparison, choice, X.shape[0])
     return ClusteringReport(
         answer=choice,
@@ -267,7 +268,7 @@ def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
         return np.arange(2, min(MAX_CLUSTERS, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, 2)
+    candidates = _choose.check_candidates(n_clusters, 2)
     if candidates[-1] > n_samples // 2:
         raise ValueError(
             f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} samples, "
@@ -322,7 +323,7 @@ def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
 
     The gap statistic does not count if it still increases at the largest candidate.
     """
-    choice = choices[SEQUENTIAL]
+    choice = choices[_choose.SEQUENTIAL]
     # rules that agree with the choice, and others
     decided = [one for one in choices.values() if one is not choice and not one.gap_increases]
     others = [other.n_clusters for other in decided]
@@ -353,7 +354,7 @@ def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
 
 def _write_evidence(choice: NClustersChoice) -> str:
     """Return the P-values of the sequential tests, or the value and limit of another rule."""
-    if choice.method == SEQUENTIAL:
+    if choice.method == _choose.SEQUENTIAL:
         texts = [f"P = {write_pvalue(choice.pvalue)} for more than one"]
         if np.isfinite(choice.pvalue_more):
             more = write_pvalue(choice.pvalue_more)
@@ -485,7 +486,7 @@ PRESUMES = (
     "structure. The sequential tests decide; the other rules are listed for comparison."
 )
 RULE_NAMES = {
-    SEQUENTIAL: "sequential tests",
+    _choose.SEQUENTIAL: "sequential tests",
     PREDICTION_STRENGTH: "prediction strength",
     "adjusted_rand": "adjusted Rand of halves",
     "silhouette": "silhouette of halves",

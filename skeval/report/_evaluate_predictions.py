@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -19,12 +19,13 @@ from skeval.model_selection import Comparison, EstimatesDisplay, compare_predict
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report import _arguments, _findings, _sections
+from skeval.report._arguments import PredictionKind
 from skeval.report._comparison import find_rare_metric, join_reports
 from skeval.report._page import Section
 from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
-from skeval.utils._checks import PredictionKind, RandomStateLike, read_arrays
+from skeval.utils._checks import RandomStateLike, read_arrays
 from skeval.utils._text import quote_label, write_ends, write_number
 
 
@@ -134,7 +135,7 @@ def evaluate_predictions(
     (0.247). Area under the ROC curve 0.91 (95 % CI 0.86 to 0.94).
     """
     _checks.check_confidence_level(confidence_level)
-    _checks.check_option("kind", kind, _arguments.KINDS)
+    _checks.check_option("kind", kind, get_args(PredictionKind))
     seed = _checks.small_seed(random_state)
     sampling = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     # several systems are evaluated one by one, and compared

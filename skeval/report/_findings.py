@@ -126,8 +126,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
             size = np.count_nonzero(np.bincount(predictions.cases.unit[own]))
         n[code] = size * size_from_weights(predictions.weight[own]) / own.sum()
     # Wilson's intervals
-    quantile = normal_quantile(confidence_level)
-    low, high = wilson_limits(rates, n / predictions.inflation, quantile)
+    low, high = wilson_limits(rates, n / predictions.inflation, normal_quantile(confidence_level))
     return ConfusionRates(tuple(map(str, classes.tolist())), counts, rates, low, high)
 
 

@@ -304,8 +304,7 @@ def render(template: str, **values: Any) -> str:
         lstrip_blocks=True,
     )
     environment.filters["join_units"] = join_units
-    html: str = environment.get_template(template).render(values)
-    return html
+    return environment.get_template(template).render(values)
 
 
 def fill_lines(text: str, width: int | None) -> list[str]:

@@ -251,8 +251,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
             notes.append(note_few_folds(reason, int(cv), int(cv)))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
-        units = first.inputs.units.unit
-        pairs = np.unique(target.codes * len(target) + units)
+        pairs = np.unique(target.codes * len(target) + first.inputs.units.unit)
         for code in np.flatnonzero(np.bincount(pairs // len(target)) == 1):
             notes.append(note_single_group(quote_label(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.options.seed)
@@ -374,8 +373,7 @@ def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, 
                     outputs.append(output)
                     if len(outputs) % whole.n_folds == 0:
                         show_estimate(partial(_write_estimate, task.design, outputs))
-            n_fits = sum(map(len, done.values()))
-            clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
+            clock.seconds_per_fit = (monotonic() - clock.start) / sum(map(len, done.values()))
             # another repeat is started only if the training error can follow it
             more = any(
                 _interval_methods.needs_more(task.design, done[name])
@@ -462,8 +460,7 @@ def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
         if output is None:
             output = FitOutput(block.test, np.ones(1, dtype=bool))
         finished.append((block, output))
-    inputs = evaluation.design.inputs.with_options(method="cross_validation")
-    runner = Runner(inputs, finished)
+    runner = Runner(evaluation.design.inputs.with_options(method="cross_validation"), finished)
     return [_estimates.cross_validation(runner, evaluation.root, cv=evaluation.folds)]
 
 

@@ -343,8 +343,7 @@ class Report(Mapping[str, Any]):
         part = check_option("part", main if part is None else part, (*tables, *others))
         result, rows = tables[part]
         if hasattr(result, "to_frame"):
-            frame: DataFrame = result.to_frame()
-            return frame
+            return result.to_frame()
         frame = _text.make_frame([row | row.pop("external", {}) for row in rows])
         return frame.set_index(row_name) if part == main and len(frame) > 0 else frame
 

@@ -166,8 +166,7 @@ def _write_second_metric(report: ScoredReport, finding: Judgment) -> list[str]:
         return []
     text = _write_with_interval(report, second)
     text = f"{text[0].upper()}{text[1:]}."
-    n_classes = len(report.class_sizes or {})
-    excludes = find_better_metric(report.metrics, n_classes, 1 - ALPHA)[0]
+    excludes = find_better_metric(report.metrics, len(report.class_sizes or {}), 1 - ALPHA)[0]
     if excludes and finding.relation not in ("better", "untested"):
         level = f"{100 * (1 - ALPHA / 2):g} %"
         text += f" The {mean_loss_name(report.loss)} decides, because the {level} interval of this "

@@ -63,8 +63,7 @@ def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
     if not isinstance(ignore, str | list | tuple | set | frozenset):
         raise TypeError(f"ignore must be a code or a list of codes, got {ignore!r}.")
     of_table = (check.code for check in CHECKS)
-    own = map(name_check, own_checks)
-    known = (*of_table, *OF_ONE_OUTPUT, *OF_SEVERAL, *OF_MODELS, *own)
+    known = (*of_table, *OF_ONE_OUTPUT, *OF_SEVERAL, *OF_MODELS, *map(name_check, own_checks))
     codes = [ignore] if isinstance(ignore, str) else list(ignore)
     return frozenset(check_option("ignore", code, known) for code in codes)
 
@@ -84,8 +83,7 @@ def list_checks(
     own = {code: code.replace("-", " ") for code in map(name_check, own_checks)}
     results = []
     for code, title in (OF_ONE_OUTPUT | OF_SEVERAL | OF_MODELS | own).items():
-        outcome = others.get(code, "passed")
-        results += by_code.get(code) or [CheckResult(code, title, outcome)]
+        results += by_code.get(code) or [CheckResult(code, title, others.get(code, "passed"))]
     return results
 
 

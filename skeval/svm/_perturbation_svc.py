@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from functools import partial
 from time import process_time
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -18,23 +18,18 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_memory, validate_data
 
 from skeval._adapters.runner import UNKNOWN, Solver, supports
-from skeval._resampling.inputs import (
-    OF_CLASSIFIER,
-    drop_unweighted,
-    last_step,
-    repeat_rows,
-    route_call,
-    route_fit,
-    warn_unweighted,
-    weight_parameters,
-)
+from skeval._resampling import inputs
 from skeval._resampling.plans import limit_folds
 from skeval._resampling.progress import fit_task, tell, write_seconds
 from skeval._resampling.sampling_units import Target
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils import _checks
-from skeval.utils._checks import DecisionShape, PerturbationInterval, Statistic
+from skeval.utils._checks import Statistic
 from skeval.utils._compat import CallbackSupportMixin, params_of_rows, safe_indexing, with_callbacks
+
+PerturbationInterval = Literal["wilson", "normal", "pivotal", "symmetric", "quantile"]
+
+DecisionShape = Literal["ovo", "ovr"]
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters shared with `SVC`. The seed and the verbosity of this estimator are its own."""
@@ -280,15 +275,15 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             weights = _checks.check_weights("sample_weight", sample_weight, len(y))
             rows = np.flatnonzero(weights)
             params = params_of_rows(X, params, rows)
-            X, y, sample_weight, groups, cv = drop_unweighted(X, y, weights, groups, cv)
+            X, y, sample_weight, groups, cv = inputs.drop_unweighted(X, y, weights, groups, cv)
         # counts of a bootstrap sample repeat rows for the steps that accept no weights
         metadata = {"sample_weight": sample_weight, "groups": groups} | params
         metadata = {name: value for name, value in metadata.items() if value is not None}
-        repeated, metadata = repeat_rows(procedure, X, metadata)
+        repeated, metadata = inputs.repeat_rows(procedure, X, metadata)
         if self.estimator is None:
-            arguments = params | weight_parameters(procedure, sample_weight)
+            arguments = params | inputs.weight_parameters(procedure, sample_weight)
         else:
-            arguments = route_fit(self, metadata, estimator=procedure)["estimator"]
+            arguments = inputs.route_fit(self, metadata, estimator=procedure)["estimator"]
         # the user may change X before the error is read, so one copy serves the fit and the error
         X, y = (deepcopy(X), np.array(y)) if self.n_resamples else (X, y)
         start = process_time()
@@ -296,7 +291,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             X_fitted = X if isinstance(repeated, slice) else safe_indexing(X, repeated)
             self.estimator_: Any = clone(procedure).fit(X_fitted, y[repeated], **arguments)
         self._seconds = process_time() - start
-        self.svc_: Any = last_step(self.estimator_)
+        self.svc_: Any = inputs.last_step(self.estimator_)
         self.classes_: np.ndarray = self.svc_.classes_
         # indices of samples are those before the samples of weight 0 were left out
         self.support_: np.ndarray = rows[repeated][self.svc_.support_]
@@ -328,7 +323,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self.estimator is None:
             return
         # the procedure ends in an SVC, which has its own parameters
-        final = last_step(self.estimator)
+        final = inputs.last_step(self.estimator)
         if not isinstance(final, SVC):
             raise TypeError(
                 "estimator must be an SVC or a pipeline that ends in an SVC, got the last step "
@@ -377,7 +372,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self._announce_fits(X, y, **options)
         # random weights are no counts
         if options["sample_weight"] is not None:
-            warn_unweighted(procedure, options["sample_weight"])
+            inputs.warn_unweighted(procedure, options["sample_weight"])
         with config_context(enable_metadata_routing=self._is_routed):
             result = self._resample()
         self._resample, self.perturbation_ = None, result
@@ -468,7 +463,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self.estimator is None:
             X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
         else:
-            params = route_call(self, method, params, "estimator", method)
+            params = inputs.route_call(self, method, params, "estimator", method)
         return getattr(self.estimator_, method)(X, **params)
 
     def get_metadata_routing(self) -> MetadataRequest | MetadataRouter:
@@ -484,7 +479,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if own.fit.requests["sample_weight"] is None:  # the steps of the estimator decide
             own.fit.add_request(param="sample_weight", alias=True)
         router = MetadataRouter(owner=type(self).__name__).add_self_request(own)
-        return router.add(estimator=self.estimator, method_mapping=OF_CLASSIFIER)
+        return router.add(estimator=self.estimator, method_mapping=inputs.OF_CLASSIFIER)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

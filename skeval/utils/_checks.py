@@ -42,84 +42,9 @@ from skeval.utils._compat import (
 )
 
 ErrorScore = float | Literal["raise"]
-Allocation = Literal["proportional", "optimal"]
 Alternative = Literal["two-sided", "greater", "less"]
-Binning = Literal["quantile", "uniform"]
-BootstrapAverage = Literal["samples", "bootstraps"]
-CompactnessUnit = Literal["root_mean", "mean", "sum"]
-DecisionShape = Literal["ovo", "ovr"]
-Decomposition = Literal["corp", "murphy"]
-Dispersion = Literal["pairwise", "centroid"]
-ErrorBootstrap = Literal["oob", ".632", ".632+"]
-Final = Literal["refit", "consensus"]
-FoldVariance = Literal["all_pairs", "within_folds"]
-GapMetric = Literal["sqeuclidean", "euclidean"]
-MatrixAverage = Literal["macro", "micro"]
-Missing = Literal["raise", "drop", "keep"]
 Noise = Literal["cluster", "drop", "singletons"]
-Over = Literal["splits", "datasets", "items"]
-Perturbation = Literal["bootstrap", "subset", "jitter"]
-PerturbationInterval = Literal["wilson", "normal", "pivotal", "symmetric", "quantile"]
-PredictionKind = Literal["auto", "labels", "probabilities", "scores", "numbers"]
-ProperLoss = Literal["brier", "log_loss"]
-Quantity = Literal["low", "high", "value", "standard_error"]
-Reference = Literal["auto", "uniform", "box", "permuted"]
-ScaleName = Literal["auto", "binomial", "identity", "log"]
-ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]
-Space = Literal["transformed", "input"]
-ScoreMethod = Literal["repeated_cv", "corrected_t"]
-StabilityMeasure = Literal["nogueira", "kuncheva", "jaccard"]
 Statistic = Literal["cross_validation", "resubstitution"]
-StructureReference = Literal["auto", "uniform", "box", "permuted", "unimodal"]
-ErrorMethodName = Literal[
-    "auto",
-    "resubstitution",
-    "holdout",
-    "cross_validation",
-    "leave_one_out",
-    "oob",
-    ".632",
-    ".632+",
-    "repeated_cv",
-    "cv_wald",
-    "corrected_t",
-    "nested_cv",
-    "perturbation",
-]
-MetricIntervalMethod = Literal[
-    "auto",
-    "analytic",
-    "percentile",
-    "bca",
-    "basic",
-    "score",
-    "wilson",
-    "agresti_coull",
-    "jeffreys",
-    "exact",
-    "wald",
-    "delong",
-    "delta",
-    "normal",
-    "log",
-    "hall",
-    "t",
-]
-ExchangeName = Literal["auto", "samples", "within_groups", "whole_groups", "blocks", "rotations"]
-ComparisonTest = Literal[
-    "auto",
-    "corrected_t",
-    "permutation",
-    "bootstrap",
-    "max_t",
-    "mcnemar",
-    "cochran_q",
-    "delong",
-    "time_blocks",
-    "diebold_mariano",
-    "wilcoxon",
-    "nemenyi",
-]
 
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
@@ -600,8 +525,7 @@ def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
 def find_missing(values: np.ndarray) -> np.ndarray:
     """Return a mask of the missing values of a vector, that is, nan, NaT, None or pandas.NA."""
     if values.dtype.kind != "O":
-        unequal: np.ndarray = values != values
-        return unequal
+        return values != values
     return np.array([is_missing(value) for value in values], dtype=bool)
 
 
@@ -991,8 +915,7 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     if decimals < MOST_DECIMALS and not half:  # 32-bit floats of equal decimals stay tied
         columns = columns.round(decimals)
     clipped = columns.clip(0.0, 1.0)
-    normalized: NDArray[np.float64] = clipped / clipped.sum(axis=1, keepdims=True)
-    return normalized
+    return clipped / clipped.sum(axis=1, keepdims=True)
 
 
 def count_decimals(values: NDArray[np.float64]) -> int:

@@ -48,8 +48,7 @@ def write_latex(frame: DataFrame, **options: Any) -> str:
         head = f"{100 * levels.pop():g} % CI" if len(levels) == 1 else "interval"
         table = frame[names].assign(**{"estimate": frame["value"], head: list(ends)})
         frame, options = table, {"index": named} | options
-    text: str = frame.to_latex(**{"escape": True, "float_format": "%.4g"} | options)
-    return text
+    return frame.to_latex(**{"escape": True, "float_format": "%.4g"} | options)
 
 
 MAX_VALUE_LENGTH, MAX_REPR_LENGTH = 60, 400

@@ -12,16 +12,8 @@ from numpy.testing import assert_allclose
 from reference import over_datasets as reference
 from scipy import stats
 
-from skeval._inference.paired import (
-    at_least,
-    exceedances,
-    grouped_cochran,
-    holm,
-    significance_level,
-    simultaneous_level,
-    tail_probability,
-)
-from skeval.model_selection import compare_scores
+from skeval._inference.paired import at_least, exceedances, holm
+from skeval.model_selection import compare_predictions, compare_scores
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
 
@@ -154,24 +146,48 @@ def test_an_undefined_pvalue_counts_as_a_test():
     assert_allclose(adjusted, [0.03, np.nan, 0.04])
 
 
-def test_levels():
-    assert simultaneous_level(0.95, 10) == pytest.approx(0.995)
-    assert significance_level(0.9) == 0.05
-    assert significance_level(0.99) == 0.01
+def test_a_lower_confidence_level_does_not_raise_the_significance_level():
+    rng = np.random.default_rng(0)
+    scores = {"a": rng.normal(size=6), "b": rng.normal(size=6)}
+    for confidence_level, level in ((0.9, 0.05), (0.95, 0.05), (0.99, 0.01)):
+        options = {"test_train_ratio": 0.2, "confidence_level": confidence_level}
+        assert compare_scores(scores, **options).level == level
+
+
+def test_the_intervals_of_ten_pairs_have_a_level_of_one_tenth():
+    rng = np.random.default_rng(0)
+    systems = {name: (rng.random(60) < 0.6).astype(int) for name in "abcde"}
+    found = compare_predictions(np.ones(60, int), systems, method="mcnemar")
+    for pair, difference in found.differences.items():
+        two = {name: systems[name] for name in pair}
+        options = {"method": "mcnemar", "confidence_level": 0.995}
+        alone = compare_predictions(np.ones(60, int), two, **options).difference
+        assert [*difference.interval] == pytest.approx([*alone.interval])
+        assert difference.interval.confidence_level == 0.95
 
 
 @each_value
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("degrees", [4, np.inf])
 def test_tails_equal_scipy(alternative, degrees):
-    tails = {
-        "two-sided": 2 * stats.t.sf(1.3, degrees),
-        "greater": stats.t.sf(1.3, degrees),
-        "less": stats.t.cdf(1.3, degrees),
-    }
-    assert tail_probability(1.3, alternative, degrees) == pytest.approx(tails[alternative])
+    rng, options = np.random.default_rng(0), {"alternative": alternative}
+    if np.isfinite(degrees):  # one less than the number of splits
+        scores = {name: rng.normal(shift, 1, 5) for name, shift in (("a", 1), ("b", 0))}
+        tested = compare_scores(scores, test_train_ratio=0.25, **options).difference
+        gaps = scores["a"] - scores["b"]
+        expected = gaps.mean() / np.sqrt((1 / 5 + 0.25) * gaps.var(ddof=1))
+        assert tested.statistic == pytest.approx(expected)
+    else:
+        y = np.repeat([0, 1], 30)
+        scores = [rng.normal(size=60) + shift * y for shift in (2, 1)]
+        tested = compare_predictions(y, scores, method="delong", **options).difference
+    above, both = stats.t.sf([tested.statistic, abs(tested.statistic)], degrees)
+    tails = {"two-sided": 2 * both, "greater": above, "less": 1 - above}
+    assert tested.pvalue == pytest.approx(tails[alternative])
 
 
 def test_too_few_groups_for_cochrans_test():
-    right = np.random.default_rng(0).random((4, 12)) < 0.6
-    assert np.isnan(grouped_cochran(right, np.arange(12) // 6)).all()
+    right = (np.random.default_rng(0).random((4, 12)) < 0.6).astype(int)
+    options = {"groups": np.arange(12) // 6, "method": "cochran_q"}
+    test = compare_predictions(np.ones(12, int), list(right), **options).omnibus
+    assert np.isnan([test.statistic, test.pvalue]).all()

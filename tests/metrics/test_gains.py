@@ -15,7 +15,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 from skeval.metrics import RocCurveDisplay, get_scorer, precision_at_k, roc_curve_band
-from skeval.metrics._gains import recall_at_k
 from skeval.model_selection import metric_interval
 
 AT_K = ["precision_at_k", "recall_at_k", "lift_at_k"]
@@ -94,7 +93,7 @@ def test_the_curve_of_gains_is_the_recall_at_each_fraction(options):
     data = {options: given[options]} if options else {}
     curve = roc_curve_band(y, score, kind="gains", n_points=6, confidence_level=0.8, **data)
     for at in range(1, 5):
-        metric, level = partial(recall_at_k, k=curve.x[at]), {"confidence_level": 0.8}
+        metric, level = get_scorer("recall_at_k", k=curve.x[at]), {"confidence_level": 0.8}
         found = metric_interval(metric, y, score, **data, **level)
         each = [curve.y[at], curve.low[at], curve.high[at]]
         assert each == pytest.approx([found.value, *found.interval])
@@ -133,9 +132,9 @@ def test_weights_do_not_take_a_perfect_selection_below_1():
         n = int(rng.integers(5, 40))
         weight, y = rng.random(n) + 0.1, np.ones(n, dtype=int)
         y[n // 2 :] = 0
-        data = {"y_true": y, "y_score": -np.arange(n), "sample_weight": weight}
-        assert precision_at_k(**data, k=0.2 * y @ weight / weight.sum()) == 1
-        assert recall_at_k(**data, k=y @ weight / weight.sum()) == 1
+        share, data = y @ weight / weight.sum(), (y, -np.arange(n))
+        assert precision_at_k(*data, sample_weight=weight, k=0.2 * share) == 1
+        assert metric_of("recall_at_k", k=share)(*data, sample_weight=weight) == 1
 
 
 def test_a_selection_of_one_class_has_a_standard_error():

@@ -451,6 +451,17 @@ def test_blocks_change_places():
         assert not ((np.diff(order) - 1) % 300).any()
 
 
+def test_labels_of_groups_of_any_size_change_places():
+    """Each group has the label of another one, and keeps its own size."""
+    y = np.repeat([0, 1, 1, 0, 1], [2, 3, 4, 5, 6])
+    _, orders = orders_of(y, OF_MANY, "whole_groups")
+    for order in orders:
+        of_group = [np.unique(y[order][group == OF_MANY]) for group in range(5)]
+        assert [len(labels) for labels in of_group] == [1] * 5
+        assert sorted(np.concatenate(of_group)) == [0, 0, 1, 1, 1]
+    assert len(np.unique(y[orders], axis=0)) > 5
+
+
 def test_each_rotation_is_used_once():
     """The P-value of n rotations, the observed order among them, is 1 / n at least."""
     rng = np.random.default_rng(0)
@@ -489,8 +500,11 @@ def test_what_is_tested_is_said():
     in_time = TimeSeriesSplit(2)
     y = np.random.default_rng(1).integers(0, 2, 40)
     X = np.random.default_rng(2).normal(size=(40, 1))
-    found = permutation_test(GaussianNB(), X, y, exchange="rotations", **options | {"cv": in_time})
-    assert "stationary" in found.null_hypothesis
+    for exchange, word in (("rotations", "stationary"), ("blocks", "only within blocks")):
+        series = options | {"cv": in_time, "exchange": exchange}
+        found = permutation_test(GaussianNB(), X, y, **series)
+        assert found.exchanged == exchange
+        assert word in found.null_hypothesis
 
 
 @pytest.mark.simulated

@@ -292,6 +292,14 @@ def count_fits(X, y, **options):
     return skeval.evaluate(Counted(), X, y, random_state=0, **options), Counted.n_fits
 
 
+def test_columns_of_another_length_are_refused_before_the_fits(iris):
+    Counted.n_fits, short = 0, np.arange(100) % 2
+    for option, wrong in (("by", short), ("left_out", {"visit": short})):
+        with pytest.raises(ValueError, match=option):
+            skeval.evaluate(Counted(), *iris, **{option: wrong})
+    assert Counted.n_fits == 0
+
+
 @pytest.fixture(scope="module")
 def of_default_size(iris):
     """A report and the number of its fits."""

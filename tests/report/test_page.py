@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import skeval
-from skeval.report._page import CheckResult, note, write_aligned
+from skeval.report._page import CheckResult, write_aligned
 
 pytest.importorskip("jinja2")
 
@@ -212,8 +212,8 @@ def test_a_warning_is_written_from_its_parts():
     assert str(serious) == "Copies: all are copies. Drop them."
     assert serious.headline == "all are copies"
     assert replace(serious, lead="copies").headline == "copies"
-    assert note("wide", "Wide", "it is wide").headline == ""
-    assert CheckResult.from_text("own", "Wide: it is. Go. On.") == note(
-        "own", "Wide", "it is", "Go. On."
-    )
-    assert CheckResult.from_text("own", "It is wide.") == note("own", "own", "It is wide")
+    assert replace(serious, outcome="note").headline == ""
+    texts = {"Wide: it is. Go. On.": ("Wide", "note", "it is", "Go. On.")}
+    texts["It is wide."] = "own", "note", "It is wide"
+    for text, parts in texts.items():
+        assert CheckResult.from_text("own", text) == CheckResult("own", *parts)

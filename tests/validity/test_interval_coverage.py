@@ -24,7 +24,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._adapters.runner import Runner
-from skeval._inference.intervals import normal_interval
 from skeval._resampling.inputs import validate_inputs
 from skeval.model_selection import (
     bootstrap_error,
@@ -146,7 +145,8 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
             )
         for name, estimate in found.items():
             interval = estimate.confidence_interval()
-            normal = normal_interval(estimate.value, estimate.standard_error, 0.95, (0, 1))
+            half = norm.isf(0.025) * estimate.standard_error
+            normal = np.clip([estimate.value - half, estimate.value + half], 0, 1)
             for key, (low, high) in {
                 name: (interval.low, interval.high),
                 f"{name} normal": normal,

@@ -18,15 +18,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._distances import (
-    Partition,
-    Samples,
-    Strip,
-    Tiles,
-    left_operands,
-    operands,
-    squared_norms,
-)
+from skeval.metrics.cluster import _distances
+from skeval.metrics.cluster._distances import Samples
 
 TILE_ROWS, TILE_COLUMNS = 384, 1024  # fastest for 2,000 to 5,000 samples in 8 to 500 clusters
 NUMBERS_AT_ONCE = 2**20  # distances of whole rows stored at a time
@@ -126,7 +119,7 @@ class _Strip:
         self.nearest = None if nearest is None else nearest.part(slice(rows.start, stop))
 
     def reduce(
-        self, strip: Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
+        self, strip: _distances.Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
     ) -> _Strip:
         """Reduce the tiles of the strip for these columns."""
         own, first = self.segments, self.rows.start
@@ -168,7 +161,7 @@ class _Strip:
 
 
 def distance_pass(
-    tiles: Tiles,
+    tiles: _distances.Tiles,
     starts: np.ndarray,
     n: int,
     *,
@@ -241,7 +234,7 @@ def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
         yield slice(begin, min(begin + step, stop))
 
 
-def sums_by_strips(tiles: Tiles, starts: np.ndarray, n: int) -> ClusterSums:
+def sums_by_strips(tiles: _distances.Tiles, starts: np.ndarray, n: int) -> ClusterSums:
     """Yield eq. 1 for a few rows at a time. Each pair is computed twice."""
     for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
         yield rows, np.add.reduceat(tiles(rows)(slice(0, n)).distances, starts, axis=1).T
@@ -255,7 +248,7 @@ def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return totals / np.maximum(sizes * (sizes - 1) / 2, 1)
 
 
-def rare_extremes(tiles: Tiles, cluster: np.ndarray) -> tuple[float, float]:
+def rare_extremes(tiles: _distances.Tiles, cluster: np.ndarray) -> tuple[float, float]:
     """Return the smallest distance within a cluster and the largest between clusters.
 
     They are inf and -inf without such a pair. No index needs them, so the pass omits them.
@@ -272,7 +265,7 @@ def rare_extremes(tiles: Tiles, cluster: np.ndarray) -> tuple[float, float]:
 
 
 def within_pass(
-    tiles: Tiles, members: list[slice], *, n_jobs: int | None = None
+    tiles: _distances.Tiles, members: list[slice], *, n_jobs: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the sum over pairs and the largest distance within each cluster, both (K,).
 
@@ -329,7 +322,9 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     return result
 
 
-def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> dict[str, Any]:
+def _reduce_sums(
+    strips: ClusterSums, partition: _distances.Partition, needs: Set[str]
+) -> dict[str, Any]:
     """Return the quantities from the (K, n) sums of distances to clusters, strip by strip.
 
     The (K, K) totals, which are large for many clusters, are omitted if only silhouettes are
@@ -355,7 +350,7 @@ def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> 
     return result
 
 
-def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarray:
+def silhouettes(sums: np.ndarray, partition: _distances.Partition, rows: slice) -> np.ndarray:
     """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
     # mean distance to the own cluster
     cluster, sizes = partition.cluster[rows], partition.sizes
@@ -590,7 +585,7 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
     stack = [(tree.tree, np.arange(len(queries)), offset)]
     while stack:
         node, rows, offset = stack.pop()
-        near = squared_norms(offset) <= radius[rows] ** 2
+        near = _distances.squared_norms(offset) <= radius[rows] ** 2
         rows, offset = rows[near], offset[near]
         if not len(rows):
             continue
@@ -656,7 +651,7 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
     """Return the largest distance within any cluster (eq. 4), or 0 if all are singletons."""
     # distances (m,) of the samples of each cluster from its mean
     clusters = [points[rows] - points[rows].mean(axis=0) for rows in members]
-    radii = [np.sqrt(squared_norms(cluster)) for cluster in clusters]
+    radii = [np.sqrt(_distances.squared_norms(cluster)) for cluster in clusters]
     best = 0.0
     for k in np.argsort([-radius.max() for radius in radii]):  # largest 2 R of eq. 5 first
         cluster, radius = clusters[k], radii[k]
@@ -672,8 +667,8 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
 def _farthest_of_all(points: np.ndarray) -> float:
     """Return the distance of the farthest pair, using products of centered points (eq. 8)."""
     # products of centered points, tile by tile
-    right = operands(points.T, points.mean(axis=0))
-    left, largest, pair = left_operands(right), -1.0, (0, 0)
+    right = _distances.operands(points.T, points.mean(axis=0))
+    left, largest, pair = _distances.left_operands(right), -1.0, (0, 0)
     for rows in slices(len(points), TILE_ROWS):
         for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
             squared = left[rows] @ right[:, columns]  # its error: eq. 8
@@ -687,7 +682,7 @@ def _sweep(points: np.ndarray, start: int) -> float:
     """Move repeatedly to the farthest point until the distance stops growing (eq. 7)."""
     best = 0.0
     while True:
-        squared = squared_norms(points - points[start])  # eq. 7
+        squared = _distances.squared_norms(points - points[start])  # eq. 7
         start = int(squared.argmax())
         if squared[start] <= best:
             return float(np.sqrt(best))

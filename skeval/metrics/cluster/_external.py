@@ -18,19 +18,7 @@ from scipy.sparse import csr_array
 
 from skeval._inference.estimate import Results
 from skeval.metrics._classification import f_weights
-from skeval.utils._checks import (
-    CONSTRAINTS,
-    check_data,
-    check_flag,
-    check_no_clusterer,
-    check_same_length,
-    check_weights,
-    give_nan,
-    naming,
-    shift_integers,
-    validate_params,
-    warn_undefined,
-)
+from skeval.utils import _checks
 from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 # pixels per block: counts stay exact in float32, and the converted copy stays small
@@ -103,7 +91,7 @@ def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
     Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
     """
     # integers of a narrow range, then text, then anything else
-    shifted = shift_integers(labels)
+    shifted = _checks.shift_integers(labels)
     if shifted is not None:
         return shifted
     if labels.dtype.kind in "OUS":
@@ -247,8 +235,10 @@ def minkowski(pairs: PairCounts) -> float:
 
 def check_partition(labels: ArrayLike, name: str) -> np.ndarray:
     """Return labels as a 1-D array of integers, strings or other hashable objects."""
-    check_no_clusterer(name, labels)
-    array: np.ndarray = check_data(name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None)
+    _checks.check_no_clusterer(name, labels)
+    array: np.ndarray = _checks.check_data(
+        name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None
+    )
     if array.ndim == 2 and array.shape[1] == 1:  # a column, as some clusterers return
         array = array[:, 0]
     if array.ndim != 1:
@@ -262,7 +252,7 @@ def check_partition(labels: ArrayLike, name: str) -> np.ndarray:
         return whole
     # labels of any type that can be hashed
     if array.dtype.kind == "O":
-        with naming(name):
+        with _checks.naming(name):
             present = set(array.tolist())  # raises a TypeError if a label cannot be hashed
         if None in present:
             raise ValueError(f"{name} must not contain missing values, got None.")
@@ -275,10 +265,10 @@ def make_contingency(
     """Validate the input of an external index and return the contingency table."""
     true = check_partition(labels_true, "labels_true")
     pred = check_partition(labels_pred, "labels_pred")
-    check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
+    _checks.check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
     if sample_weight is None or not len(true):
         return contingency(true, pred)
-    return contingency(true, pred, check_weights("sample_weight", sample_weight, len(true)))
+    return contingency(true, pred, _checks.check_weights("sample_weight", sample_weight, len(true)))
 
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
@@ -290,7 +280,7 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
     return float(exact_sum(largest) / table.total)
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -343,7 +333,7 @@ def purity_score(
     return majority_share(table, table.columns, len(table.column_sums))
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def inverse_purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -404,7 +394,7 @@ def best_class_f(table: Contingency, beta: float) -> float:
     return float(best @ table.row_sums / table.total)
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def class_f_measure(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -453,7 +443,7 @@ def class_f_measure(
     return best_class_f(make_contingency(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def external_indices(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> Results:
@@ -523,7 +513,7 @@ def external_indices(
     )
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def pair_counts(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> dict[str, float]:
@@ -609,11 +599,13 @@ def pair_f(pairs: PairCounts, beta: float) -> float:
 def _ratio(part: float, whole: float, name: str, side: str) -> float:
     if whole:
         return float(part / whole)
-    warn_undefined(f"{name} is 0/0 and set to 0.0, because all clusters in {side} have one sample.")
+    _checks.warn_undefined(
+        f"{name} is 0/0 and set to 0.0, because all clusters in {side} have one sample."
+    )
     return 0.0
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def pair_precision_recall_fscore(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -672,7 +664,7 @@ def pair_precision_recall_fscore(
     )
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def pair_fbeta_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -724,7 +716,7 @@ def pair_fbeta_score(
     return pair_f(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)), beta)
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def pair_jaccard_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -767,7 +759,7 @@ def pair_jaccard_score(
     return pair_jaccard(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def fowlkes_mallows_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -817,7 +809,7 @@ def fowlkes_mallows_score(
     return fowlkes_mallows(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
-@validate_params(CONSTRAINTS)
+@_checks.validate_params(_checks.CONSTRAINTS)
 def minkowski_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -871,7 +863,7 @@ def minkowski_score(
     return minkowski(count_pairs(make_contingency(labels_true, labels_pred, sample_weight)))
 
 
-@validate_params({"labels": "no_validation", "sparse_output": ["boolean"]})
+@_checks.validate_params({"labels": "no_validation", "sparse_output": ["boolean"]})
 def coassociation_matrix(
     labels: ArrayLike, *, sparse_output: bool = True
 ) -> csr_array | np.ndarray:
@@ -1063,13 +1055,15 @@ def _mean_index(
     formula: Callable[[PairCounts], float], masks_true: Any, masks_pred: Any, per_image: bool
 ) -> float:
     """Return the index of one image, or the mean over images on the first axis."""
-    check_flag("per_image", per_image)
+    _checks.check_flag("per_image", per_image)
 
     def index(true: Any, pred: Any) -> float:
         try:
             return formula(mask_pair_counts(true, pred))
         except ZeroDivisionError:
-            return give_nan("The Rand index is 0/0, because the masks have no pair of pixels.")
+            return _checks.give_nan(
+                "The Rand index is 0/0, because the masks have no pair of pixels."
+            )
 
     if not per_image:
         return index(masks_true, masks_pred)
@@ -1130,7 +1124,7 @@ def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
     """Return both validated stacks of masks and their namespace."""
     # arrays of one library, of one shape, on one device
     true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
-    with naming("masks_true", "masks_pred"):
+    with _checks.naming("masks_true", "masks_pred"):
         xp = array_namespace(true, pred)
     if tuple(true.shape[1:]) != tuple(pred.shape[1:]):
         raise ValueError(
@@ -1145,7 +1139,7 @@ def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
 def check_is_array(masks: Any, name: str) -> Any:
     """Return lists as a NumPy array, tensors without gradient, other arrays unchanged."""
     if isinstance(masks, (list, tuple)):
-        with naming(name):
+        with _checks.naming(name):
             return np.asarray(masks)
     if not (hasattr(masks, "shape") and hasattr(masks, "dtype")):
         raise TypeError(f"{name} must be an array, got {type(masks).__name__}.")

@@ -14,36 +14,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
-from sklearn.metrics import (
-    adjusted_mutual_info_score,
-    adjusted_rand_score,
-    calinski_harabasz_score,
-    completeness_score,
-    homogeneity_score,
-    mutual_info_score,
-    normalized_mutual_info_score,
-    rand_score,
-    v_measure_score,
-)
+from sklearn import metrics as sk
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
-from skeval.metrics.cluster import _external
-from skeval.metrics.cluster._distance_pass import (
-    FROM_PAIRS,
-    NUMBERS_AT_ONCE,
-    pass_over_rows,
-    rare_extremes,
-    silhouettes,
-    slices,
-)
+from skeval.metrics.cluster import _distance_pass, _external
+from skeval.metrics.cluster._distance_pass import NUMBERS_AT_ONCE
 from skeval.metrics.cluster._distances import NamedMetric, Partition, Samples, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
@@ -55,8 +38,6 @@ from skeval.metrics.cluster._samples import (
     measure_without_pass,
 )
 from skeval.utils._checks import (
-    CompactnessUnit,
-    Dispersion,
     Noise,
     RandomStateLike,
     check_option,
@@ -70,6 +51,10 @@ from skeval.utils._checks import (
     warn_undefined,
 )
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing
+
+Dispersion = Literal["pairwise", "centroid"]
+
+CompactnessUnit = Literal["root_mean", "mean", "sum"]
 
 Table = dict[str, np.ndarray]
 """Dict of columns."""
@@ -221,8 +206,7 @@ def between_cluster_distances(
            [ 3., nan]])
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
-    needs = {"mean_between", "min_between", "centroid_between"}
-    result = measure(samples, needs)
+    result = measure(samples, {"mean_between", "min_between", "centroid_between"})
     if result["centroid_between"] is None:
         warn_undefined(f"The result for centroids is nan, because metric={metric!r} has none.")
         result["centroid_between"] = np.full_like(result["min_between"], np.nan)
@@ -309,9 +293,7 @@ def silhouette_samples(
     elif metric_arguments and callable(metric):
         metric = partial(metric, **metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
-    result = measure(samples, {"silhouette_samples"})
-    values: np.ndarray = result["silhouette_samples"]
-    return values
+    return measure(samples, {"silhouette_samples"})["silhouette_samples"]
 
 
 @validate_params(
@@ -1038,7 +1020,9 @@ def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
     """Return the (m,) core distances of a cluster, or 0 for a sample that has a duplicate."""
     m = members.stop - members.start
     core = np.empty(m)
-    for rows in slices(members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start):
+    for rows in _distance_pass.slices(
+        members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start
+    ):
         distances = tiles(rows)(members).distances
         own = np.arange(rows.start, rows.stop) - members.start
         # on the logarithmic scale, without the sample itself
@@ -1093,7 +1077,7 @@ def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
         others = slice(members.stop, partition.n_samples)
         starts = partition.starts[k + 1 :] - members.stop
         size = max(1, NUMBERS_AT_ONCE // (others.stop - others.start))
-        for rows in slices(members.stop, size, start=members.start):
+        for rows in _distance_pass.slices(members.stop, size, start=members.start):
             distances = samples.tiles(rows)(others).distances
             weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
             by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
@@ -1169,7 +1153,7 @@ def pair_distance(
     if (pairs, statistic) in (("within", "min"), ("between", "max")):
         options = {"metric": "euclidean", "noise": None} | options
         samples = check_samples(X, labels, min_clusters=1 + (pairs == "between"), **options)
-        smallest, largest = rare_extremes(samples.tiles, samples.partition.cluster)
+        smallest, largest = _distance_pass.rare_extremes(samples.tiles, samples.partition.cluster)
         value = smallest if pairs == "within" else largest
         return value if np.isfinite(value) else np.nan
     if pairs == "within":
@@ -1182,8 +1166,7 @@ def pair_distance(
         table = between_cluster_distances(X, labels, **options)
         column = table["centroid" if pairs == "centroid" else statistic]
         values = column[np.triu_indices(len(column), 1)]
-    reduce: Callable[[np.ndarray], Any] = getattr(np, statistic)
-    return float(reduce(values)) if len(values) else np.nan
+    return float(getattr(np, statistic)(values)) if len(values) else np.nan
 
 
 def mst_compactness_score(X: ArrayLike, labels: ArrayLike, **options: Any) -> float:
@@ -1215,7 +1198,7 @@ INTERNAL = (
         "silhouette", silhouette_score, -1.0, 1.0, True,
         frozenset({"silhouette_samples"}),
         lambda result: float(np.nanmean(result["silhouette_samples"])),
-        lambda sums, _, partition, rows: silhouettes(sums, partition, rows),
+        lambda sums, _, partition, rows: _distance_pass.silhouettes(sums, partition, rows),
     ),
     Index(
         "dunn", dunn_score, 0.0, np.inf, True,
@@ -1225,7 +1208,7 @@ INTERNAL = (
     davies_bouldin_row("pairwise", "mean_within"),
     davies_bouldin_row("centroid", "mean_to_centroid"),
     Index(
-        "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True,
+        "calinski_harabasz", sk.calinski_harabasz_score, 0.0, np.inf, True,
         frozenset({"squares", "between_squares"}),
         calinski_harabasz_index,
     ),
@@ -1251,21 +1234,21 @@ INTERNAL = (
     distance_row("max_centroid_separation", "centroid", "max"),
 )  # fmt: skip
 EXTERNAL = (
-    Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True),
-    Index("adjusted_rand", adjusted_rand_score, -1.0, 1.0, True),
+    Index("adjusted_mutual_info", sk.adjusted_mutual_info_score, -np.inf, 1.0, True),
+    Index("adjusted_rand", sk.adjusted_rand_score, -1.0, 1.0, True),
     Index("class_f_measure", _external.class_f_measure, 0.0, 1.0, True),
-    Index("completeness", completeness_score, 0.0, 1.0, True),
+    Index("completeness", sk.completeness_score, 0.0, 1.0, True),
     Index("fowlkes_mallows", _external.fowlkes_mallows_score, 0.0, 1.0, True),
-    Index("homogeneity", homogeneity_score, 0.0, 1.0, True),
+    Index("homogeneity", sk.homogeneity_score, 0.0, 1.0, True),
     Index("inverse_purity", _external.inverse_purity_score, 0.0, 1.0, True),
     Index("minkowski", _external.minkowski_score, 0.0, np.inf, False),
-    Index("mutual_info", mutual_info_score, 0.0, np.inf, True),
-    Index("normalized_mutual_info", normalized_mutual_info_score, 0.0, 1.0, True),
+    Index("mutual_info", sk.mutual_info_score, 0.0, np.inf, True),
+    Index("normalized_mutual_info", sk.normalized_mutual_info_score, 0.0, 1.0, True),
     Index("pair_fbeta", _external.pair_fbeta_score, 0.0, 1.0, True),
     Index("pair_jaccard", _external.pair_jaccard_score, 0.0, 1.0, True),
     Index("purity", _external.purity_score, 0.0, 1.0, True),
-    Index("rand", rand_score, 0.0, 1.0, True),
-    Index("v_measure", v_measure_score, 0.0, 1.0, True),
+    Index("rand", sk.rand_score, 0.0, 1.0, True),
+    Index("v_measure", sk.v_measure_score, 0.0, 1.0, True),
 )
 BY_NAME = {row.name: row for row in INTERNAL}
 """Rows of the internal indices. A new index needs a function and a row."""
@@ -1429,7 +1412,7 @@ def internal_indices(
         rows = [ROWS[name] for name in sorted(names & ROWS.keys()) if ROWS[name].by_row]
         if "dunn" in names:
             result = measure_without_pass(samples, {"extremes"})
-        beyond = {name for name in names if needs[name] & FROM_PAIRS - set(result)}
+        beyond = {name for name in names if needs[name] & _distance_pass.FROM_PAIRS - set(result)}
         missing = beyond - {row.name for row in rows}
         if missing and indices is not None:
             raise ValueError(
@@ -1438,8 +1421,7 @@ def internal_indices(
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
         values |= estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
     # the other quantities, from one pass
-    still = set().union(*needs.values()) - set(result)
-    result |= measure(samples, still, n_neighbors)
+    result |= measure(samples, set().union(*needs.values()) - set(result), n_neighbors)
     for name in needs:  # nan if the metric does not provide a quantity
         lacks = any(result[need] is None for need in needs[name])
         compute = ROWS[name].compute if name in ROWS else None
@@ -1481,7 +1463,7 @@ def estimate_from_rows(
     sampled = [slice(a, a + m) for a, m in zip(partition.starts, counts, strict=True)]
     L = n_neighbors if any("connectivity" in index.needs for index in indices) else 1
     values: dict[str, list[np.ndarray]] = {index.name: [] for index in indices}
-    for rows, sums, weights in pass_over_rows(samples, sampled, L):
+    for rows, sums, weights in _distance_pass.pass_over_rows(samples, sampled, L):
         for index in indices:
             if index.by_row is not None:
                 values[index.name].append(index.by_row(sums, weights, partition, rows))

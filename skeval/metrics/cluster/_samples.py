@@ -29,31 +29,9 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from skeval.metrics.cluster._distance_pass import (
-    FROM_PAIRS,
-    PRUNED,
-    connectivity_by_tree,
-    extremes_by_bounds,
-    measure_by_pass,
-)
-from skeval.metrics.cluster._distances import (
-    Partition,
-    Points,
-    Samples,
-    has_centroids,
-    measure_centroids,
-)
-from skeval.utils._checks import (
-    check_count,
-    check_data,
-    check_no_clusterer,
-    naming,
-    native_labels,
-    number_values,
-    plain_text,
-    refuse_shuffled_index,
-    warn_user,
-)
+from skeval.metrics.cluster import _distance_pass, _distances
+from skeval.metrics.cluster._distances import Samples
+from skeval.utils import _checks
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 
 NOISE = -1
@@ -80,17 +58,17 @@ METRIC_CONSTRAINTS = CONSTRAINTS | {
 PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 
-def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
+def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> _distances.Partition:
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
     # one finite label for each row
-    check_no_clusterer("labels", labels)
+    _checks.check_no_clusterer("labels", labels)
     if np.ndim(labels) == 2 and np.shape(labels)[1] > 1:
         raise ValueError(
             f"labels must have one label per sample, got the shape {np.shape(labels)}. If each "
             "column is a cluster, pass labels.argmax(axis=1)."
         )
-    with naming("labels"):
-        values = native_labels("labels", column_or_1d(plain_text(labels)))
+    with _checks.naming("labels"):
+        values = _checks.native_labels("labels", column_or_1d(_checks.plain_text(labels)))
     if len(values) != n_rows:
         raise ValueError(
             f"labels must have one label for each of the {n_rows} rows of X, got {len(values)}."
@@ -102,12 +80,12 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
     if not len(kept):
         raise ValueError('noise="drop" must leave at least one sample, got only noise labels (-1).')
     if noise is None and noisy.any():
-        warn_user(
+        _checks.warn_user(
             f"{noisy.sum()} samples are labeled -1, which DBSCAN and similar methods use for "
             'noise, and are treated as one cluster. Choose noise="cluster", "drop" or "singletons".'
         )
     # clusters by number
-    names, number = number_values(values[kept])
+    names, number = _checks.number_values(values[kept])
     if noise == "singletons" and noisy.any():
         # a cluster for each noise sample at the end, all named -1
         n_noise, is_name = int(noisy.sum()), ~_is_noise(names)
@@ -117,7 +95,7 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> Partition:
     # kept rows by cluster, and the start and size of each cluster
     sizes = np.bincount(number, minlength=len(names))
     order = kept[np.argsort(number, kind="stable")]
-    return Partition(order, np.cumsum(sizes) - sizes, sizes, names, n_rows)
+    return _distances.Partition(order, np.cumsum(sizes) - sizes, sizes, names, n_rows)
 
 
 def _is_noise(values: np.ndarray) -> np.ndarray:
@@ -147,10 +125,10 @@ def check_samples(
     if precomputed:
         data = _check_matrix(X)
     else:
-        data = check_data("X", X, accept_sparse="csr", dtype=np.float64)
+        data = _checks.check_data("X", X, accept_sparse="csr", dtype=np.float64)
         check_magnitude(data)
     # clusters, and the points in their order
-    refuse_shuffled_index(X, {"labels": labels})
+    _checks.refuse_shuffled_index(X, {"labels": labels})
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
@@ -167,7 +145,7 @@ def check_samples(
     return Samples(data, partition, metric, n_jobs)
 
 
-def check_magnitude(data: Points) -> None:
+def check_magnitude(data: _distances.Points) -> None:
     """Raise an error if squared distances would overflow or underflow."""
     values: np.ndarray = data.data if issparse(data) else data
     # as floats: Booleans and the smallest integer cannot be negated
@@ -181,7 +159,7 @@ def check_magnitude(data: Points) -> None:
 
 def _check_matrix(X: object) -> np.ndarray:
     """Return a validated distance matrix without changing its precision."""
-    matrix: Any = check_data("X", X, accept_sparse="csr", dtype=PRECISIONS)
+    matrix: Any = _checks.check_data("X", X, accept_sparse="csr", dtype=PRECISIONS)
     rule = "X must be a square, symmetric, non-negative matrix with zero diagonal"
     rule += ' when metric="precomputed"'
     if matrix.shape[0] != matrix.shape[1]:
@@ -213,7 +191,7 @@ def _check_matrix(X: object) -> np.ndarray:
 
 def check_has_centroids(metric: str | Callable) -> None:
     """Raise an error unless the metric is defined for centroids."""
-    if not has_centroids(metric):
+    if not _distances.has_centroids(metric):
         raise ValueError(f"metric must be defined for means of rows, got {metric!r}.")
 
 
@@ -221,29 +199,29 @@ def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dic
     """Return the required quantities, and others that the same pass computes."""
     needs = set(needs)
     result: dict[str, Any] = {"sizes": samples.partition.sizes}
-    left = needs & FROM_PAIRS
+    left = needs & _distance_pass.FROM_PAIRS
     # with few features, a tree finds neighbors faster than the pass over all pairs
-    if left <= PRUNED or samples.has_few_features:
-        by_tree = left if left <= PRUNED else left & {"connectivity"}
+    if left <= _distance_pass.PRUNED or samples.has_few_features:
+        by_tree = left if left <= _distance_pass.PRUNED else left & {"connectivity"}
         result |= measure_without_pass(samples, by_tree, n_neighbors)
         left -= set(result)
     if left:
-        result |= measure_by_pass(samples, left, n_neighbors)
-    return result | measure_centroids(samples, needs - FROM_PAIRS)
+        result |= _distance_pass.measure_by_pass(samples, left, n_neighbors)
+    return result | _distances.measure_centroids(samples, needs - _distance_pass.FROM_PAIRS)
 
 
 def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int = 0) -> dict[str, Any]:
     """Return extremes and connectivity, if trees and bounds can compute them."""
     result: dict[str, Any] = {}
     if "extremes" in needs:
-        result["extremes"] = extremes_by_bounds(samples)
+        result["extremes"] = _distance_pass.extremes_by_bounds(samples)
     if "connectivity" in needs:
-        result["connectivity"] = connectivity_by_tree(samples, n_neighbors)
+        result["connectivity"] = _distance_pass.connectivity_by_tree(samples, n_neighbors)
     return {name: value for name, value in result.items() if value is not None}
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
     """Raise an error unless each sample has `n_neighbors` other samples."""
-    check_count("n_neighbors", n_neighbors)
+    _checks.check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(f"n_neighbors must be below the {n_samples} samples, got {n_neighbors}.")
