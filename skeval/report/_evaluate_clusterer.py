@@ -34,7 +34,7 @@ from skeval.cluster import (
 from skeval.cluster._choose import GAP, SEQUENTIAL, SILHOUETTE, check_candidates, resolve_parameter
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
-from skeval.cluster._references import NOISE, REFERENCES, resolve_reference
+from skeval.cluster._references import NOISE, REFERENCES, name_reference
 from skeval.cluster._stability import (
     PREDICTION_STRENGTH,
     RECOVERED,
@@ -227,7 +227,7 @@ def evaluate_clusterer(
     # choose the number by all rules
     begin_step("number of clusters", verbose)
     methods = [SEQUENTIAL, *HALVES]
-    if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
+    if name_reference(X, reference) != "permuted":  # permuted columns keep ties
         methods.append(GAP)
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
         clusterer,

@@ -16,9 +16,9 @@ from skeval.cluster._references import (
     N_MODES,
     compare_shapes,
     divide_range,
-    fit_shape,
+    fit_columns,
+    fit_shapes,
     fit_unimodal,
-    fit_unimodal_column,
 )
 
 
@@ -80,7 +80,7 @@ def test_column_on_a_lattice_equals_the_definition(seed):
     assert step == 1
     y = np.append(0.0, np.cumsum(shares))
     modes = np.unique(np.searchsorted(y[1:], np.linspace(0, 1 - 1e-9, N_MODES)))
-    fitted = fit_unimodal_column(values)
+    (fitted,) = fit_columns(values[:, None])
     best = np.abs(np.array(reference.unimodal(edges, y, modes)) - y).max()
     assert np.abs(fitted.probabilities - y).max() == pytest.approx(best)
     of_modes = [reference.unimodal(edges, y, [mode]) for mode in modes]  # some are as close
@@ -100,15 +100,15 @@ SAMPLES = {
 @pytest.mark.parametrize("name", SAMPLES)
 def test_shape_is_likely_unimodal_and_equivariant(name):
     values = SAMPLES[name](np.random.default_rng(0))
-    likelihood, quantile = fit_shape(values)
+    (likelihood,), quantile = fit_shapes(values[:, None])
     # the normal distribution is one of the shapes
     assert likelihood >= norm.logpdf(values, *norm.fit(values)).sum() - 1e-2
     # quantiles are concave up to the mode and convex above: their steps decrease, then increase
-    steps = np.diff(quantile(np.linspace(0.005, 0.995, 400)))
+    steps = np.diff(quantile(np.linspace(0.005, 0.995, 400))[0])
     signs = np.sign(np.diff(steps)[np.abs(np.diff(steps)) > 1e-9 * np.ptp(values)])
     assert steps.min() >= 0
     assert np.all(np.diff(signs) >= 0)
-    moved, moved_quantile = fit_shape(3 * values - 7)
+    (moved,), moved_quantile = fit_shapes(3 * values[:, None] - 7)
     assert moved == pytest.approx(likelihood - 80 * np.log(3), abs=1e-2)
     np.testing.assert_allclose(moved_quantile(0.3), 3 * quantile(0.3) - 7, rtol=1e-2)
 
@@ -126,7 +126,7 @@ def test_no_sinh_arcsinh_shape_is_likelier_than_the_fitted_one(skewness, tail):
         return -np.sum(norm.logpdf(np.sinh(bent)) + np.log(slope))
 
     best = minimize(loss, [0.0, 1.0, skewness, tail], method="Nelder-Mead").fun
-    assert fit_shape(values)[0] >= -best - 0.05
+    assert fit_shapes(values[:, None])[0] >= -best - 0.05
 
 
 def test_shapes_of_two_groups_differ_and_ties_are_not_compared():
