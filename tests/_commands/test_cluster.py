@@ -54,7 +54,7 @@ def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
     files = ["--json", path, "--html", page]
     text = printed(capsys, "iris", "--seed", 7, *files, "--no-scale", *QUICK)
     report = evaluate_clusterer(
-        KMeans(n_init=10),
+        KMeans(n_init=3),
         iris.drop(columns="target").to_numpy(),
         n_clusters=range(2, 4),
         labels_true=iris.target.to_numpy(),
@@ -73,7 +73,7 @@ def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
 def test_features_are_scaled_by_default(bundled, iris):
     X = StandardScaler().fit_transform(iris.drop(columns="target").to_numpy())
     options = {"n_clusters": range(2, 4), "n_repeats": 2, "random_state": 0}
-    report = evaluate_clusterer(KMeans(n_init=10), X, labels_true=iris.target, **options)
+    report = evaluate_clusterer(KMeans(n_init=3), X, labels_true=iris.target, **options)
     assert str(report) in bundled[0]
 
 
