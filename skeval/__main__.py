@@ -28,8 +28,17 @@ SECONDS_A_LINE = 10.0
 DESCRIPTION = "Honest evaluation of pattern-recognition systems for scikit-learn users."
 
 
+HINTS = {
+    "--sep": "Quote the separator, as in --sep ';'.",
+    "--cv": "It is the number of folds. For a hold-out set, pass --include holdout.",
+}
+"""Remedies for options that shells or other programs read differently."""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, with the closest name."""
+
+    words = ""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -47,7 +56,12 @@ class Parser(argparse.ArgumentParser):
         if choice and "." in word:
             hint = f" (did you mean 'skeval evaluate {word}'?)"
         elif unknown and word[:1] != "-":
-            hint = f" (did you mean '--target {word}'? Options name the columns)"
+            # the word follows the value of an option, or no option
+            option = "".join(re.findall(rf"(--[\w-]+) \S+ {re.escape(word)}", self.words)[:1])
+            hint = f" (did you mean '{option or '--target'} {word}'? Options name the columns)"
+        hint = next(
+            (f". {text}" for name, text in HINTS.items() if f"argument {name}" in message), hint
+        )
         self.exit(2, f"skeval: error: {message}{hint}\n")
 
 
@@ -72,6 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     joined = re.sub(r"(--[\w-]+)\0(?=-[\d.]+%(?:\0|$))", r"\1=", "\0".join(words))
     options, unknown = make_parser().parse_known_args(joined.split("\0") if words else words)
     if unknown:
+        options.parser.words = " ".join(words)
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     options.line, options.start = shlex.join(["skeval", *words]), start
     terminal = sys.stderr is not None and sys.stderr.isatty()

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
+MAX_DISTINCT = 20
+"""Maximum number of distinct whole numbers of a target of classes."""
 
 
 class Once(argparse.Action):
@@ -50,6 +52,22 @@ class Options:
         """Add an option that may be repeated."""
         text = f"{text} (may be repeated)"
         self.add(name, metavar=metavar, action="append", default=[], help=text)
+
+    def task(self) -> None:
+        """Add the type of the target."""
+        self.add(
+            "--task",
+            choices=("classes", "numbers"),
+            help="type of the target (default: numbers if it has fractions or more than "
+            f"{MAX_DISTINCT} distinct whole numbers)",
+        )
+
+    def positive(self, default: str) -> None:
+        """Add the positive class."""
+        text = (
+            "positive class, to which probabilities, scores or 1 in a column of predictions refer"
+        )
+        self.add("--pos-label", metavar="CLASS", help=f"{text} (default: {default})")
 
     def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
         """Add a whole number with a minimum."""
@@ -111,7 +129,9 @@ def add_reading(options: Options) -> None:
     """Add the options for reading a file."""
     options.several("--text", "COLUMN", "column of categories, even if they are numbers or NA")
     most = "the one of , ; tab and | that gives the most columns"
-    options.add("--sep", metavar="MARK", help=f"separator of a CSV file (default: {most})")
+    options.add(
+        "--sep", metavar="MARK", type=_read_mark, help=f"separator of a CSV file (default: {most})"
+    )
     options.add(
         "--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)"
     )
@@ -128,6 +148,13 @@ def add_reading(options: Options) -> None:
         "that looks like a value is an error). Without a header, the names are x0, x1, ...",
     )
     options.flag("--drop-missing-target", "drop rows without a value of the target")
+
+
+def _read_mark(text: str) -> str:
+    """Return a separator."""
+    if not text:
+        raise argparse.ArgumentTypeError("must be a character, got ''")
+    return text.replace("\\t", "\t")
 
 
 def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
@@ -341,6 +368,62 @@ def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str
     return f"{size}, {count(len(classes), 'class')} ({list_few(listed, MAX_CLASSES)})"
 
 
+def name_classes(table: Rows) -> dict[str, Any]:
+    """Return a dict from texts to classes."""
+    return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
+
+
+def find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
+    """Return the class of --pos-label, or None without this option."""
+    if options.pos_label is None:
+        return None
+    if numbers:
+        raise ValueError("--pos-label requires a target of classes. Also pass --task classes.")
+    classes = name_classes(table)
+    if options.pos_label not in classes:
+        raise ValueError(
+            f"--pos-label must be one of the classes {', '.join([*classes][:10])}, got "
+            f"{options.pos_label!r}."
+        )
+    return classes[options.pos_label]
+
+
+def choose_task(table: Rows, options: argparse.Namespace) -> tuple[Rows, bool]:
+    """Return the table with numbers or classes as its target, and whether they are numbers."""
+    import numpy as np
+
+    y, task = table.y, options.task
+    fractions = y.dtype.kind == "f" and bool((y % 1 != 0).any())
+    if task == "classes" and fractions:
+        raise ValueError(
+            f"--task classes needs a target of classes, but the target has {len(np.unique(y))} "
+            "distinct numbers with decimals. Leave out --task, or write classes in the file."
+        )
+    if y.dtype.kind not in "iuf":
+        if task == "numbers":
+            raise ValueError(f"--task numbers needs a numeric target, got the value {str(y[0])!r}.")
+        return table, False
+    # whole numbers may be both, so a hint says how they are treated
+    n_distinct = len(np.unique(y))
+    numbers = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
+    # predicted fractions of more than two whole numbers are numbers
+    if task is None and n_distinct > 2 and len(options.predictions or ()) == 1:
+        column = table.X[:, table.feature_names.index(options.predictions[0])]
+        numbers |= column.dtype.kind == "f" and bool((column % 1 != 0).any())
+    if (
+        task is None
+        and not fractions
+        and (numbers or (n_distinct > 2 and options.data not in BUNDLED))
+    ):
+        kind, other = ("numeric", "classes") if numbers else ("classes", "numbers")
+        hint = (
+            f"the target has {n_distinct} distinct whole numbers and is treated as {kind}. --task "
+            f"{other} treats it as {other}."
+        )
+        table.hints.append(hint)
+    return (table._replace(y=y.astype(float)) if numbers else table), numbers
+
+
 def collect_notes(
     table: Rows, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Any, list[str]]:
@@ -349,8 +432,58 @@ def collect_notes(
 
     with explain_errors(table.hints), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        result = function(*args, **kwargs)
-    return result, sorted({" ".join(str(item.message).split()) for item in caught})
+        try:
+            result = function(*args, **kwargs)
+        except (ValueError, TypeError) as error:
+            raise type(error)(name_options(str(error))) from error
+    return result, sorted({name_options(str(item.message)) for item in caught})
+
+
+OPTIONS = {
+    "n_clusters": "--k", "n_repeats": "--repeats", "n_permutations": "--permutations",
+    "pos_label": "--pos-label", "confidence_level": "--confidence-level", "scoring": "--scoring",
+    "include": "--include", "ignore": "--ignore", "metric": "--metric", "margin": "--margin",
+    "threshold": "--threshold", "groups": "--groups", "time": "--time", "cv": "--cv", "by": "--by",
+    "memory": "--memory", "predictions": "--predictions", "labels_true": "--target",
+    "y_true": "the target", "y": "the target", "X": "the features",
+}  # fmt: skip
+"""Options of the command line for the arguments of the Python functions."""
+ARGUMENT = re.compile(
+    # an argument at the start, one with a value, or one that is no other word
+    rf"^(?P<start>{'|'.join(OPTIONS)})(?=:| (?:must|needs|contains|takes|has)\b)"
+    rf"|\b(?P<name>{'|'.join(OPTIONS)})=(?P<value>'[^']*'|[\w.-]*)"
+    r"|\b(?P<word>n_clusters|pos_label|confidence_level|y_true)\b|predictions\['(?P<file>[^']*)'\]"
+)
+REMEDIES = {
+    r"skeval\.metrics\.get_scorer_names\(\)": "the names of metrics, as in scikit-learn",
+    r", or LeaveOneOut\(\)": ", or --include leave_one_out",
+    r", or other_groups=False": "",
+    r" Otherwise pass kind='scores'\.": "",
+    r" Pass kind='probabilities' if the predictions are probabilities\.": "",
+    r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
+    r", such as y_proba >= 0\.5": "",
+    r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
+    r"must be None ": "must not be passed ",
+    r" for method='delong'": " for an area under the ROC curve",
+    r" For more classes, metric must be 'roc_auc_ovr' .*": "",
+    r"Please choose another average setting[^.]*": "Choose a variant such as f1_macro",
+}
+"""Remedies in Python, and those on the command line."""
+
+
+def name_options(text: str) -> str:
+    """Return an error or a warning of a Python function with the options of the command line."""
+    text = " ".join(text.split())
+    for remedy, own in REMEDIES.items():
+        text = re.sub(remedy, own, text)
+
+    def replace_one(match: re.Match[str]) -> str:
+        name = match["start"] or match["name"] or match["word"]
+        if name is None:
+            return f"the predictions in {match['file']}"
+        return f"{OPTIONS[name]} {match['value']}".strip() if match["name"] else OPTIONS[name]
+
+    return ARGUMENT.sub(replace_one, text)
 
 
 MAX_LISTED, MAX_CLASSES = 4, 6
