@@ -51,7 +51,8 @@ class Parser(argparse.ArgumentParser):
         choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         word = (unknown or choice or [""] * 2)[1]
         known = re.findall(r"[\w-]+", choice[2] if choice else self.format_help())
-        close = get_close_matches(word, {*known} - {word}, n=1)
+        known = [one for one in known if one != word and (choice or one[:2] == "--")]
+        close = get_close_matches(word, known, n=1, cutoff=0.65)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         if choice and "." in word:
             hint = f" (did you mean 'skeval evaluate {word}'?)"

@@ -69,6 +69,10 @@ class Options:
         )
         self.add("--pos-label", metavar="CLASS", help=f"{text} (default: {default})")
 
+    def methods(self) -> None:
+        """Add the paragraph of methods."""
+        self.flag("--methods", "also write the methods paragraph for a paper, with references")
+
     def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
         """Add a whole number with a minimum."""
         parse = partial(parse_whole_number, least)
@@ -107,6 +111,12 @@ def add_outputs(options: Options) -> None:
     add("--json", metavar="FILE", help="also write all numbers to this file")
     add("--html", metavar="FILE", help="also write a page with figures to this file")
     add("--markdown", metavar="FILE", help="also write the report as Markdown to this file")
+
+
+def list_methods(report: Any, options: argparse.Namespace) -> list[str]:
+    """Return the paragraph of methods and its references with --methods, otherwise nothing."""
+    texts = report.to_methods().splitlines() if getattr(options, "methods", False) else []
+    return [f"methods: {texts[0]}", *filter(None, texts[1:])] if texts else []
 
 
 def write_pages(
@@ -253,13 +263,16 @@ def deliver(
         lines.append(report.to_text(full=options.full, width=width))
     else:
         lines += summarize(report, scored=bool(options.scoring))
-    lines += [line for note in notes for line in fill_lines(f"note: {note}", width)]
+    methods = list_methods(report, options)
+    for text in (*(f"note: {note}" for note in notes), *methods):
+        lines += fill_lines(text, width)
     # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
-        lines += write_pages(report, options, f"{Path(options.data).name}: {procedure}", notes)
+        title = f"{Path(options.data).name}: {procedure}"
+        lines += write_pages(report, options, title, [*notes, *methods])
     finally:
         if sys.stdout is not None:  # None if standard output is closed
             encoding = sys.stdout.encoding or "utf-8"

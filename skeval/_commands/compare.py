@@ -64,6 +64,7 @@ def add_compare(commands: Any) -> None:
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     _shared.add_outputs(options)
+    options.methods()
     options.flag("--debug", "print the traceback of an error")
 
 
@@ -166,13 +167,14 @@ def _run_compare(options: argparse.Namespace) -> int:
         text = json.dumps(gate | difference.to_dict() | dict(zip("ab", names, strict=True)))
         numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
         write_file(options.json, json.dumps(numbers, indent=2) + "\n")
-    if options.html is not None or options.markdown is not None:
+    if options.methods or options.html is not None or options.markdown is not None:
         named = f"{names[1]} compared with {names[0]}"
         result = f"Exit status {0 if passed else 1}"
         noted = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
         report = _report_both(names, values, metric, comparison, options)
-        for line in _shared.write_pages(report, options, named, [noted, *notes]):
-            print(line)
+        methods = _shared.list_methods(report, options)
+        written = _shared.write_pages(report, options, named, [noted, *notes, *methods])
+        print("\n".join([*methods, *written]))
     return int(not passed)
 
 
@@ -236,7 +238,7 @@ def _match_rows(systems: list[System], key: str) -> System:
             raise ValueError(
                 f"{system.path} has no row with {key} {other.ids[lacking[0]]!r}, which is "
                 f"{other.name_row(lacking[0])}. It lacks {len(lacking)} of {len(other.ids)} rows, "
-                f"and its first row has {key} {system.ids[0]!r}. Write the same rows and the same {key} "
+                f"and its first row has {key} {system.ids[0]!r}. Write the same rows and {key} "
                 "to both files, or pass --id COLUMN with another column."
             )
     places = {value: place for place, value in enumerate(systems[1].ids)}
