@@ -64,9 +64,7 @@ class Options:
 
     def positive(self, default: str) -> None:
         """Add the positive class."""
-        text = (
-            "positive class, to which probabilities, scores or 1 in a column of predictions refer"
-        )
+        text = "positive class, to which probabilities, scores or 1 in a column refer"
         self.add("--pos-label", metavar="CLASS", help=f"{text} (default: {default})")
 
     def methods(self) -> None:

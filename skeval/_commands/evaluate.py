@@ -105,7 +105,10 @@ def _add_predictions(options: _shared.Options) -> None:
         "names of the classes, otherwise they are models to compare. No model is fitted",
         nargs="+",
     )
-    options.positive("the rarer class, or with --predictions the second in sorted order")
+    options.positive(
+        "1, yes, true or positive, otherwise the rarer class, or with --predictions the second in "
+        "sorted order"
+    )
     options.add(
         "--threshold",
         type=_read_threshold,
