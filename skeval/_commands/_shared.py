@@ -255,7 +255,7 @@ def deliver(
     whole = options.full or not summary
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = _find_width() if is_terminal or not whole else None
+    width = find_width() if is_terminal or not whole else None
     lines = [*fill_lines(headline, width), *fill_lines(procedure, width), ""]
     if whole:
         lines.append(report.to_text(full=options.full, width=width))
@@ -272,13 +272,16 @@ def deliver(
         title = f"{Path(options.data).name}: {procedure}"
         lines += write_pages(report, options, title, [*notes, *methods])
     finally:
-        if sys.stdout is not None:  # None if standard output is closed
-            encoding = sys.stdout.encoding or "utf-8"
-            print(
-                "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True
-            )
+        print_lines(lines)
         # Ctrl-C from here on loses nothing
         options.printed = True
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print lines, with escapes for what the encoding of standard output lacks."""
+    if sys.stdout is not None:  # None if standard output is closed
+        encoding = sys.stdout.encoding or "utf-8"
+        print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True)
 
 
 def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tuple[Any, list[str]]:
@@ -322,7 +325,7 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     more = "--full prints the whole report. --html FILE writes a page with figures."
     caution = report.basis[1:][-1:]  # after the target of the intervals
     texts = [report.verdict, *caution, *warned]
-    start = [line for text in texts for line in fill_lines(text, _find_width())]
+    start = [line for text in texts for line in fill_lines(text, find_width())]
     return [*start, "", *shown, *([""] if shown else []), more]
 
 
@@ -335,7 +338,7 @@ def _shorten_warning(warning: Any) -> str:
 def _fit_lines(table: Any) -> list[str]:
     """Return the lines of a table without columns beyond the width of the terminal."""
     lines: list[str] = table.write_lines()
-    width = _find_width()
+    width = find_width()
     while len(table.head) > 1 and max(map(len, lines)) > width:
         rows = [row[:-1] for row in table.rows]
         table = replace(table, head=table.head[:-1], rows=rows)
@@ -343,7 +346,7 @@ def _fit_lines(table: Any) -> list[str]:
     return [line[:width] for line in lines]
 
 
-def _find_width() -> int:
+def find_width() -> int:
     """Return the width of the terminal, at most `MAX_WIDTH`, the width of files and pipes."""
     if sys.stdout is None or not sys.stdout.isatty():
         return MAX_WIDTH

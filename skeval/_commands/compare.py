@@ -108,7 +108,8 @@ class Values(NamedTuple):
 def _run_compare(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
     from skeval.model_selection import compare_predictions
-    from skeval.utils._text import write_file
+    from skeval.report._page import fill_lines
+    from skeval.utils._text import fill_text, write_file
 
     # the true values and predictions of both files, in the same rows
     systems, key = _read_systems(options)
@@ -138,7 +139,7 @@ def _run_compare(options: argparse.Namespace) -> int:
         worse = difference.value < 0 if difference.greater_is_better else difference.value > 0
         passed = not (worse and difference.pvalue <= difference.level)
     # the output
-    print("Both files have the same predictions." if identical else comparison)
+    shown = [] if identical else [comparison]
     matched = "their order" if key is None else f"the column {key!r}"
     notes += [f"the rows of both files are matched by {matched}.", *old.notes[1:]]
     notes += [*systems[1].table.notes[1:], *old.hints, *systems[1].table.hints]
@@ -149,7 +150,7 @@ def _run_compare(options: argparse.Namespace) -> int:
             "that they refer to the other class."
         )
     if options.metric is None and values.kind == "probabilities" and not identical:
-        print(_shared.collect_notes(old, compare, metric="roc_auc", margin=None)[0])
+        shown.append(_shared.collect_notes(old, compare, metric="roc_auc", margin=None)[0])
         notes.append("the exit status depends on the Brier score. --metric chooses another metric.")
         notes += [
             f"{system.path} contains only 0 and 1. If these are labels and not probabilities, "
@@ -158,8 +159,13 @@ def _run_compare(options: argparse.Namespace) -> int:
             if not (column % 1).any()
         ]
     notes = [*dict.fromkeys(notes)]
+    width, lines = _shared.find_width(), ["Both files have the same predictions."] * identical
+    for one in shown:
+        lines += str(one).removesuffix(fill_text(one.conclusion)).rstrip().splitlines()
+        lines += [f"  {line}" for line in fill_lines(one.conclusion, width - 2)]
     for note in notes:
-        print(f"note: {note}")
+        lines += fill_lines(f"note: {note}", width)
+    _shared.print_lines(lines)
     # the requested files: the numbers of the gate, and the page of both systems
     if options.json is not None:
         gate = {"passed": bool(passed), "alternative": alternative, "margin": options.margin}
@@ -174,7 +180,8 @@ def _run_compare(options: argparse.Namespace) -> int:
         report = _report_both(names, values, metric, comparison, options)
         methods = _shared.list_methods(report, options)
         written = _shared.write_pages(report, options, named, [noted, *notes, *methods])
-        print("\n".join([*methods, *written]))
+        lines = [line for text in methods for line in fill_lines(text, width)]
+        _shared.print_lines([*lines, *written])
     return int(not passed)
 
 
