@@ -597,12 +597,14 @@ def _note_values(
             continue
         # numbers that may mark missing values
         numbers = column.astype(float)
-        others = numbers[~np.isnan(numbers) & ~np.isin(numbers, SENTINELS)]
-        for mark in SENTINELS if others.size else ():
+        low, high = np.nanmin(numbers, initial=np.inf), np.nanmax(numbers, initial=-np.inf)
+        marks = [mark for mark in SENTINELS if low <= mark <= high and (numbers == mark).any()]
+        others = numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)] if marks else numbers[:0]
+        for mark in marks if others.size else ():
             n_marked = int(np.sum(numbers == mark))
             # far from all other values, or negative beside none
-            gap = np.abs(others - mark).min() if n_marked else 0
-            if gap > np.ptp(others) or (n_marked and mark < 0 <= others.min()):
+            gap = np.abs(others - mark).min()
+            if gap > np.ptp(others) or mark < 0 <= others.min():
                 remedy = f"{_write_option('--na', str(mark))} treats {mark} as missing"
                 remedy = remedy if is_file else "store missing values as nan"
                 notes.append(
@@ -612,7 +614,8 @@ def _note_values(
         # a sum up to the rounding of its last digit
         last, rest, digits = numbers[-1], numbers[:-1], f"{numbers[-1]:.15g}".partition(".")[2]
         rounding = max(0.5 * 10.0 ** -max(1, len(digits)), 1e-9 * abs(last))
-        if last > np.nanmax(rest, initial=0) and abs(last - np.nansum(rest)) <= rounding:
+        largest = last == high and last > np.nanmax(rest, initial=0)
+        if largest and abs(last - np.nansum(rest)) <= rounding:
             sums.append(name)
     if n_rows < MIN_ROWS or not (words or sums):
         return []

@@ -42,8 +42,8 @@ def add_cluster(commands: Any) -> None:
     parser = commands.add_parser(
         "cluster",
         help="choose the number of clusters, using tests, internal indices and stability",
-        description="Choose the number of clusters by tests against data without structure, and\n"
-        "compare all numbers using internal indices and the stability between random halves.",
+        description="Choose the number of clusters by tests against data without structure,\n"
+        "and compare all numbers using internal indices and the stability of halves.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  two files with the columns target and prediction, whose rows are matched by the column id, if any:
+  two files with the columns target and prediction, and id if rows are matched:
     skeval compare old.csv new.csv
-  exit with status 0 only if new.csv is significantly less than one percentage point worse, and
-  write an HTML page on both files:
-    skeval compare old.csv new.csv --margin 1% --json result.json --html page.html
+  exit with status 0 only if new.csv is significantly less than one percentage
+  point worse, and write an HTML page on both files:
+    skeval compare old.csv new.csv --margin 1% --html page.html
 """
 
 
@@ -35,9 +35,10 @@ def add_compare(commands: Any) -> None:
         "compare",
         help="compare the predictions in two files",
         description="Compare predictions of the same samples in two files.\n\n"
-        "exit status 0: B is not significantly worse than A; with --margin, B is not worse than A\n"
-        "               by the margin or more (non-inferiority)\n"
-        "exit status 1: B is significantly worse; with --margin, no evidence of non-inferiority\n"
+        "exit status 0: B is not significantly worse than A\n"
+        "  with --margin, B is not worse than A by the margin or more (non-inferiority)\n"
+        "exit status 1: B is significantly worse than A\n"
+        "  with --margin, no evidence of non-inferiority\n"
         "exit status 2: an error",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,

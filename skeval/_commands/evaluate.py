@@ -33,7 +33,7 @@ examples:
   predict each of five folds from earlier rows:
     skeval evaluate sales.csv --target price --time date --cv 5
   additional scores:
-    skeval evaluate iris --estimator logistic --scoring f1_weighted --scoring roc_auc_ovo
+    skeval evaluate iris --scoring f1_weighted --scoring roc_auc_ovo
   your own estimator; the same command resumes an interrupted run:
     skeval evaluate iris --estimator my_module:make_model --memory runs
   existing predictions with a threshold of 0.3, without fitting:
