@@ -52,11 +52,13 @@ class Parser(argparse.ArgumentParser):
         word = (unknown or choice or [""] * 2)[1]
         known = re.findall(r"[\w-]+", choice[2] if choice else self.format_help())
         known = [one for one in known if one != word and (choice or one[:2] == "--")]
-        close = get_close_matches(word, known, n=1, cutoff=0.65)
+        close = get_close_matches(word, known, n=1, cutoff=0.7)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         if choice and "." in word:
             hint = f" (did you mean 'skeval evaluate {word}'?)"
-        elif unknown and word[:1] != "-":
+        elif unknown and word[:1] == "-":
+            hint = hint or f" (see {self.prog} --help)"
+        elif unknown and "." not in word:
             # the word follows the value of an option, or no option
             option = "".join(re.findall(rf"(--[\w-]+) \S+ {re.escape(word)}", self.words)[:1])
             hint = f" (did you mean '{option or '--target'} {word}'? Options name the columns)"

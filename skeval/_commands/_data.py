@@ -443,7 +443,9 @@ def _name_file(path: Path) -> Iterator[None]:
             text = "the first row has more values than column names"
         if find_ending(path) not in TEXT_FILES:
             text += ". The ending of the file name must match the format of the file"
-        elif not isinstance(error, LookupError):  # an unknown encoding
+        elif isinstance(error, LookupError):
+            text += ". Encodings are for example utf-8, cp1252 and utf-16"
+        else:
             text += ". Check --sep. Skip lines above the column names with --skiprows N"
         raise ValueError(f"{path.name} cannot be read: {text}.") from error
 
@@ -530,7 +532,9 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
             hint = " or ".join(repr(folded[other]) for other in close if len(columns) > 1)
             parts = name.split(",")
             if {*parts} <= {*columns}:  # several names with commas
-                hint = " ".join(_write_option(option, part) for part in parts)
+                single = [_write_option(option, parts[0]), *map(shlex.quote, parts[1:])]
+                repeated = [_write_option(option, part) for part in parts]
+                hint = " ".join(single if option == "--predictions" else repeated)
             hint = f" (did you mean {hint}?)" if hint else ""
             missing.append(f"no column {name!r} for {option}{hint}")
     if missing:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skeval._commands import _shared
 
@@ -92,13 +92,16 @@ class System(NamedTuple):
         return f"row {self.table.rows[place]} of {self.path}"
 
 
+Kind = Literal["labels", "probabilities", "scores", "numbers"]
+
+
 class Values(NamedTuple):
     """True values and the predictions of both systems: labels, probabilities, scores or numbers.
 
     Two classes are 1 for the positive one and 0. `y` and `labels` are as in the files.
     """
 
-    kind: str
+    kind: Kind
     y: np.ndarray
     labels: list[np.ndarray]
     true: np.ndarray
@@ -221,7 +224,7 @@ def _read_systems(options: argparse.Namespace) -> tuple[list[System], str | None
     for file in files:
         file.id = key
         table = _shared.read_columns(file, needs_target=True)
-        ids = [str(value).strip() for value in table.left_out.get(key, ())]
+        ids = [str(value).strip() for value in table.left_out[key]] if key else []
         systems.append(System(file.data, table, ids))
     if key is not None:
         systems[1] = _match_rows(systems, key)
@@ -307,7 +310,7 @@ def _read_values(systems: list[System], options: argparse.Namespace) -> Values:
     if numbers:
         columns = [column.astype(float) for column in columns]
         return Values("numbers", y, columns, y, columns)
-    kind = "labels"
+    kind: Kind = "labels"
     if len(classes) != 2:
         return Values(kind, y, labels, y, labels)
     # the positive class is 1, and labels beside scores are 0 and 1

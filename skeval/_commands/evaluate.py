@@ -33,7 +33,7 @@ examples:
   predict each of five folds from earlier rows:
     skeval evaluate sales.csv --target price --time date --cv 5
   additional scores:
-    skeval evaluate iris --scoring f1_weighted --scoring roc_auc_ovo
+    skeval evaluate iris --estimator logistic --scoring roc_auc_ovo
   your own estimator; the same command resumes an interrupted run:
     skeval evaluate iris --estimator my_module:make_model --memory runs
   existing predictions with a threshold of 0.3, without fitting:
@@ -323,7 +323,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
         kind = "numbers" if numbers else "classes"
         # a path with dots, or a name or class that resembles a model
         word = name.lower()
-        known = {MODELS[one][numbers].partition(":")[2].lower(): one for one in models}
+        known = {MODELS[one][:2][numbers].partition(":")[2].lower(): one for one in models}
         known |= {one: one for one in models}
         near = [one for one in known if word in one or one in word]
         near = near or get_close_matches(word, known, n=1)

@@ -36,16 +36,10 @@ N_MODES = 17
 N_KNOTS = 801
 """Number of quantiles of a smooth distribution."""
 
-SHAPES = np.array(
-    [
-        [0, 0, 0, 0],
-        [0, 0.5, 0, 0.5],
-        [0, -0.5, 0, -0.5],
-        [0, -1.25, 0, -1.25],
-        [-0.5, 0, 0.5, 0],
-        [0.5, 0, -0.5, 0],
-    ]
-)
+SHAPES = np.array([
+    [0, 0, 0, 0], [0, 0.5, 0, 0.5], [0, -0.5, 0, -0.5], [0, -1.25, 0, -1.25], [-0.5, 0, 0.5, 0],
+    [0.5, 0, -0.5, 0],
+])  # fmt: skip
 MAX_SHAPE = np.array([[8], [3], [3], [1.5]])
 """Location, log scale, skewness and log tail weight of trial shapes, and their largest sizes."""
 
