@@ -67,10 +67,6 @@ class Options:
         text = "positive class, to which probabilities, scores or 1 in a column refer"
         self.add("--pos-label", metavar="CLASS", help=f"{text} (default: {default})")
 
-    def methods(self) -> None:
-        """Add the paragraph of methods."""
-        self.flag("--methods", "also write the methods paragraph for a paper, with references")
-
     def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
         """Add a whole number with a minimum."""
         parse = partial(parse_whole_number, least)
@@ -113,8 +109,9 @@ def add_outputs(options: Options) -> None:
 
 def list_methods(report: Any, options: argparse.Namespace) -> list[str]:
     """Return the paragraph of methods and its references with --methods, otherwise nothing."""
-    texts = report.to_methods().splitlines() if getattr(options, "methods", False) else []
-    return [f"methods: {texts[0]}", *filter(None, texts[1:])] if texts else []
+    if not getattr(options, "methods", False):
+        return []
+    return [*filter(None, f"methods: {report.to_methods()}".splitlines())]
 
 
 def write_pages(
@@ -301,6 +298,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
     return report, [note] if listed and options.data not in BUNDLED else []
 
 
+METHODS = "also write the methods paragraph for a paper, with references"
 MAX_WIDTH = 100
 MAX_ROWS = 4
 """Maximum number of rows in the table of a summary."""

@@ -44,7 +44,7 @@ def add_compare(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # options of tables that have no meaning here
-    parser.set_defaults(run=_run_compare, memory=None, drop=[], date_features=False)
+    parser.set_defaults(run=_run_compare, memory=None, drop=[], date_features=False, data="")
     options, add = _shared.Options(parser), parser.add_argument
     add("first", metavar="A", help="file with the predictions in use")
     add("second", metavar="B", help="file with the new predictions")
@@ -53,7 +53,8 @@ def add_compare(commands: Any) -> None:
         "--predictions",
         "column of predictions, which are labels, probabilities, scores or numbers (default: "
         "prediction)",
-        default="prediction",
+        default=["prediction"],
+        nargs=1,
     )
     options.column("--id", "column that matches the rows (default: id, or a name that ends in id)")
     options.task()
@@ -65,7 +66,7 @@ def add_compare(commands: Any) -> None:
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     _shared.add_outputs(options)
-    options.methods()
+    options.flag("--methods", _shared.METHODS)
     options.flag("--debug", "print the traceback of an error")
 
 
@@ -217,8 +218,8 @@ def _read_systems(options: argparse.Namespace) -> tuple[list[System], str | None
     """Return both files, the second in the order of the first, and the column of the names."""
     from skeval._commands._data import find_id
 
-    shared = {**vars(options), "predictions": [options.predictions]}
-    files = [argparse.Namespace(**shared, data=path) for path in (options.first, options.second)]
+    paths = options.first, options.second
+    files = [argparse.Namespace(**{**vars(options), "data": path}) for path in paths]
     key = options.id or find_id(files)
     systems = []
     for file in files:
@@ -301,8 +302,7 @@ def _read_values(systems: list[System], options: argparse.Namespace) -> Values:
     """Return the true values and both predictions as labels, probabilities, scores or numbers."""
     import numpy as np
 
-    shared = {**vars(options), "predictions": [options.predictions], "data": options.first}
-    table, numbers = _shared.choose_task(systems[0].table, argparse.Namespace(**shared))
+    table, numbers = _shared.choose_task(systems[0].table, options)
     positive = _shared.find_positive(table, options, numbers)
     y, columns = table.y, [system.table.X[:, 0] for system in systems]
     classes = [] if numbers else np.unique(y).tolist()
@@ -347,9 +347,10 @@ def _read_labels(
     # neither a class nor a number
     place = next(k for k, value in enumerate(values) if value not in classes and value == value)
     value = f"{values[place]:g}" if is_number else repr(values[place])
-    listed = f"one of the classes {', '.join(map(repr, classes[:8]))}" if classes else "a number"
+    listed = f"a class of the target ({', '.join(map(repr, classes[:8]))})"
+    listed = listed if classes else "numbers, as the target"
     raise ValueError(
-        f"{system.path}: the column {options.predictions!r} must have {listed} of the target, got "
+        f"{system.path}: the column {options.predictions[0]!r} must have {listed}, got "
         f"{value} in row {system.table.rows[place]}. Write predictions as in the target, or pass "
         "another column with --predictions."
     )
@@ -375,7 +376,7 @@ def _choose_metric(systems: list[System], values: Values, options: argparse.Name
         for system, column in zip(systems, values.columns, strict=True):
             for place in ((column < 0) | (column > 1)).nonzero()[0][:1]:
                 raise ValueError(
-                    f"{system.path}: the column {options.predictions!r} must have probabilities "
+                    f"{system.path}: the column {options.predictions[0]!r} must have probabilities "
                     f"between 0 and 1, got {column[place]:g} in row {system.table.rows[place]}. "
                     "Divide percentages by 100 in the file. For scores, pass --metric roc_auc."
                 )

@@ -91,7 +91,7 @@ def add_evaluate(commands: Any) -> None:
     options.several("--scoring", "NAME", "additional scorer, such as f1_weighted")
     code = "code of a check to skip, such as copies. The code stands in brackets after the warning"
     options.several("--ignore", "CODE", code)
-    options.methods()
+    options.flag("--methods", _shared.METHODS)
     _add_predictions(options)
     _add_sizes(options)
 

@@ -247,7 +247,7 @@ def write_pair(folder, **columns):
         ({"target": np.arange(40) % 2 + 1}, ["'target'", "(0 and 1, 1 and 2)", "alike"]),
         ({"target": ["no", "yes"] * 20}, ["'target'", "0 and 'no', 1 and 'yes'", "alike"]),
         ({"target": [1, 1] + [0, 1] * 19}, ["row 1", "has 0", "has 1", "id 'p0' in one"]),
-        ({"prediction": [1, 2] * 20}, ["b.csv", "'prediction'", "0, 1", "got 2 in row 2"]),
+        ({"prediction": [1, 2] * 20}, ["b.csv", "'prediction'", "(0, 1)", "got 2 in row 2"]),
         ({"prediction": ["No", "Yes"] * 20}, ["b.csv", "'prediction'", "'No' in row 1"]),
         ({"prediction": [2.5, 97.0] * 20}, ["b.csv", "between 0 and 1", "2.5 in row 1", "by 100"]),
     ],
