@@ -351,6 +351,10 @@ def fit_sinh_arcsinh(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         along = np.einsum("pij,ip->pj", axes, slope * free.T) / np.maximum(np.abs(sizes), 1e-3)
         step = -np.einsum("pij,pj->ip", axes, along)
         step /= np.maximum(1, np.abs(step).max(axis=0))  # second derivatives are local
+        # up to the first bound, which is then fixed in the next step
+        room = (np.copysign(MAX_SHAPE, step) - place) / np.where(step, step, 1)
+        size = np.where(room > 0, room, 1).min(axis=0).clip(max=1)
+        step *= size
         # halve the step where it does not decrease the loss
         for _ in range(N_HALVINGS):
             tried = np.clip(place + step, -MAX_SHAPE, MAX_SHAPE)
@@ -361,7 +365,7 @@ def fit_sinh_arcsinh(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         better = left[~worse]
         fitted[:, better], gradient[:, better] = tried[:, ~worse], steepness[:, ~worse]
         loss[better] = after[~worse]
-        left = left[before - loss[left] > MIN_GAIN]
+        left = left[(before - loss[left] > MIN_GAIN) | (size < 1)]
         if not left.size:
             break
     return fitted, loss

@@ -58,7 +58,9 @@ def test_files_that_differ_in_their_samples_are_refused(files, tmp_path, capsys)
 
 def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert main(["compare", files["old"], files["old"], "--margin", "0.001"]) == 0
-    assert "the same predictions" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "the same predictions" in printed
+    assert "undefined" not in printed
 
 
 @pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "-1%", "nan", "5 %%"])
@@ -291,9 +293,9 @@ def test_an_identifier_is_neither_a_target_nor_a_prediction(tmp_path, capsys, op
 def test_two_classes_with_names_are_compared_as_0_and_1(tmp_path, words):
     """The probabilities refer to the second class in sorted order, or to --pos-label."""
     rng, results = np.random.default_rng(0), []
-    truth = np.arange(200) % 2
-    scores = {name: 0.2 + 0.6 * (truth + 0.5 * rng.random(200) > 0.7) for name in "ab"}
-    scores["b"] = np.where(rng.random(200) < 0.2, 1 - scores["b"], scores["b"])
+    truth = np.arange(80) % 2
+    scores = {name: 0.2 + 0.6 * (truth + 0.5 * rng.random(80) > 0.7) for name in "ab"}
+    scores["b"] = np.where(rng.random(80) < 0.2, 1 - scores["b"], scores["b"])
     names = sorted(words)
     for coded, more in ((truth, []), (np.take(names, truth), []), (np.take(names, 1 - truth), [0])):
         for name, score in scores.items():
@@ -301,11 +303,11 @@ def test_two_classes_with_names_are_compared_as_0_and_1(tmp_path, words):
             frame.to_csv(tmp_path / f"{name}.csv", index=False)
         files = [str(tmp_path / f"{name}.csv") for name in "ab"]
         positive = [word for place in more for word in ("--pos-label", names[place])]
-        for metric in ("brier_score_loss", "average_precision", "roc_auc"):
+        for metric in ("brier_score_loss", "roc_auc"):
             out = ["--metric", metric, "--json", str(tmp_path / "out.json")]
             main(["compare", *files, *out, *positive])
             results.append(json.loads((tmp_path / "out.json").read_text())["value"])
-    np.testing.assert_allclose(np.reshape(results, (3, 3)), [results[:3]] * 3)
+    np.testing.assert_allclose(np.reshape(results, (3, 2)), [results[:2]] * 3)
 
 
 def test_labels_instead_of_scores_are_noted(tmp_path, capsys):

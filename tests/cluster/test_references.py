@@ -6,19 +6,22 @@ import pytest
 from helpers.crossed import each_value
 from helpers.references import Recorder, draw_references
 from reference import sequential as reference
-from scipy.optimize import minimize
+from scipy.optimize import approx_fprime, minimize
 from scipy.sparse import csr_array
 from scipy.stats import kstest, norm, spearmanr
 from sklearn.utils import check_array
 
 from skeval.cluster import choose_n_clusters
 from skeval.cluster._references import (
+    MAX_SHAPE,
     N_MODES,
     compare_shapes,
     divide_range,
     fit_columns,
     fit_shapes,
+    fit_sinh_arcsinh,
     fit_unimodal,
+    measure_shape,
 )
 
 
@@ -111,6 +114,30 @@ def test_shape_is_likely_unimodal_and_equivariant(name):
     (moved,), moved_quantile = fit_shapes(3 * values[:, None] - 7)
     assert moved == pytest.approx(likelihood - 80 * np.log(3), abs=1e-2)
     np.testing.assert_allclose(moved_quantile(0.3), 3 * quantile(0.3) - 7, rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("n", [12, 62])
+def test_shapes_are_those_of_a_search_within_the_bounds(name, n):
+    rng = np.random.default_rng(1)
+    columns = np.array([SAMPLES[name](rng)[-n:] for _ in range(8)]).T
+    columns = (columns - np.median(columns, axis=0)) / columns.std(axis=0)
+    fitted, losses = fit_sinh_arcsinh(columns)
+    bounds = [(-size, size) for size in MAX_SHAPE.ravel()]
+    likelihoods = fit_shapes(columns)[0]  # of the beta distribution if that is larger
+    assert (np.abs(fitted) <= MAX_SHAPE).all()
+    for k, (column, own, loss) in enumerate(zip(columns.T, fitted.T, losses, strict=True)):
+        # the gradient, and the search from the fitted shape
+        def measure(shape, values=column[:, None]):
+            return measure_shape(values, shape[:, None])[0][0]
+
+        assert measure(own) == pytest.approx(loss)
+        moved = np.clip(own, -0.99 * MAX_SHAPE.ravel(), 0.99 * MAX_SHAPE.ravel())
+        gradient = measure_shape(column[:, None], moved[:, None])[1].ravel()
+        np.testing.assert_allclose(gradient, approx_fprime(moved, measure), atol=1e-4)
+        assert likelihoods[k] >= -n * (minimize(measure, own, bounds=bounds).fun + 1e-3)
+    # each column is fitted alone
+    assert fit_sinh_arcsinh(columns[:, [3]])[1] == pytest.approx(losses[3], abs=1e-6)
 
 
 @pytest.mark.parametrize(("skewness", "tail"), [(0.6, 1.0), (-0.8, 0.9), (0.3, 0.8)])
