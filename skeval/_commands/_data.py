@@ -338,7 +338,7 @@ def find_id(files: Sequence[argparse.Namespace]) -> str | None:
         if not is_id(name) or name not in second or name in taken:
             continue
         one, other = first[name].tolist(), second[name].tolist()
-        if max(len(set(one)) / len(one), len(set(other)) / len(other)) == 1:
+        if len(set(one)) == len(one) or len(set(other)) == len(other):
             found[name] = set(one) == set(other)
         elif one != other and Counter(one) == Counter(other):
             place = next(

@@ -447,7 +447,8 @@ def collect_notes(
         try:
             result = function(*args, **kwargs)
         except (ValueError, TypeError) as error:
-            raise type(error)(name_options(str(error))) from error
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(name_options(str(error))) from error
     return result, sorted({name_options(str(item.message)) for item in caught})
 
 

@@ -262,6 +262,13 @@ def test_an_error_names_the_file_the_column_the_row_and_the_values(
     assert [part for part in parts if part not in error] == []
 
 
+def test_a_file_without_rows_is_named(tmp_path, capsys):
+    words = write_pair(tmp_path)
+    (tmp_path / "b.csv").write_text("id,target,prediction\n")
+    assert main(words) == 2
+    assert "b.csv must contain at least two rows" in capsys.readouterr().err
+
+
 def test_patients_with_several_rows_must_have_the_same_order(tmp_path, capsys):
     base = {"patient_id": np.arange(40) // 2, "target": np.arange(40) % 2}
     for name, places in {"a": np.arange(40), "b": np.arange(40)[::-1]}.items():
