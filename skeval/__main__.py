@@ -28,8 +28,17 @@ SECONDS_A_LINE = 10.0
 DESCRIPTION = "Honest evaluation of pattern-recognition systems for scikit-learn users."
 
 
+HINTS = {
+    "--sep": "Quote the separator, as in --sep ';'.",
+    "--cv": "It is the number of folds. For a hold-out set, pass --include holdout.",
+}
+"""Remedies for options that shells or other programs read differently."""
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, with the closest name."""
+
+    words = ""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -42,12 +51,20 @@ class Parser(argparse.ArgumentParser):
         choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
         word = (unknown or choice or [""] * 2)[1]
         known = re.findall(r"[\w-]+", choice[2] if choice else self.format_help())
-        close = get_close_matches(word, {*known} - {word}, n=1)
+        known = [one for one in known if one != word and (choice or one[:2] == "--")]
+        close = get_close_matches(word, known, n=1, cutoff=0.7)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         if choice and "." in word:
             hint = f" (did you mean 'skeval evaluate {word}'?)"
-        elif unknown and word[:1] != "-":
-            hint = f" (did you mean '--target {word}'? Options name the columns)"
+        elif unknown and word[:1] == "-":
+            hint = hint or f" (see {self.prog} --help)"
+        elif unknown and "." not in word:
+            # the word follows the value of an option, or no option
+            option = "".join(re.findall(rf"(--[\w-]+) \S+ {re.escape(word)}", self.words)[:1])
+            hint = f" (did you mean '{option or '--target'} {word}'? Options name the columns)"
+        hint = next(
+            (f". {text}" for name, text in HINTS.items() if f"argument {name}" in message), hint
+        )
         self.exit(2, f"skeval: error: {message}{hint}\n")
 
 
@@ -72,6 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     joined = re.sub(r"(--[\w-]+)\0(?=-[\d.]+%(?:\0|$))", r"\1=", "\0".join(words))
     options, unknown = make_parser().parse_known_args(joined.split("\0") if words else words)
     if unknown:
+        options.parser.words = " ".join(words)
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     options.line, options.start = shlex.join(["skeval", *words]), start
     terminal = sys.stderr is not None and sys.stderr.isatty()

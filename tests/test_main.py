@@ -57,13 +57,16 @@ def test_numbers_out_of_range_are_named(words, message, capsys):
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("command", [[], ["evaluate"], ["cluster"]])
-def test_help_names_the_choices(command, capsys):
+@pytest.mark.parametrize("command", [[], ["evaluate"], ["cluster"], ["compare"]])
+def test_help_names_the_choices(command, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as caught:
         main([*command, "--help"])
     assert caught.value.code == 0
     printed = capsys.readouterr().out
+    assert max(map(len, printed.splitlines())) <= 80
     expected = {"": "cluster", "evaluate": "linear-svm", "cluster": "by tests against data"}
+    expected["compare"] = "exit status 2: an error"
     assert expected["".join(command)] in " ".join(printed.split())
 
 
@@ -169,6 +172,11 @@ def test_an_installed_module_is_not_replaced_by_a_file_of_the_folder(tmp_path, c
         (["evaluate", "table.csv", "y"], "--target y"),
         (["evalute", "table.csv"], "'evaluate'"),
         (["evaluate", "table.csv", "--traget", "y"], "'--target'"),
+        (["evaluate", "table.csv", "--drop", "a", "b"], "'--drop b'"),
+        (["evaluate", "table.csv", "--sep", ""], "--sep ';'"),
+        (["evaluate", "table.csv", "--sep"], "--sep ';'"),
+        (["evaluate", "table.csv", "--cv", "0.3"], "--include holdout"),
+        (["cluster", "table.csv", "--estimator", "x"], "skeval cluster --help"),
     ],
 )
 def test_words_in_the_wrong_place_name_the_right_call(words, meant, tmp_path, monkeypatch, capsys):

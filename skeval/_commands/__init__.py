@@ -15,7 +15,7 @@ def check_source(source: str | PathLike) -> None:
         names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
         name = Path(source).name
         near = [file for file in names if Path(file).stem == name]
-        near = near or get_close_matches(name, [*names, *BUNDLED], n=1)
+        near = near or get_close_matches(name, [*names, *BUNDLED], n=1, cutoff=0.75)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
         raise FileNotFoundError(
             f"there is no file {str(source)!r}{hint}. Bundled data are {', '.join(BUNDLED)}."

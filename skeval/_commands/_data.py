@@ -89,6 +89,8 @@ class Rows(NamedTuple):
         Notes that may explain an error.
     left_out : dict of str to ndarray of shape (n_samples,)
         Columns that are not features, as numbers or texts.
+    rows : ndarray of shape (n_samples,)
+        Numbers of the rows in the file, from 1 below the names.
     """
 
     X: np.ndarray
@@ -101,9 +103,10 @@ class Rows(NamedTuple):
     notes: list[str]
     hints: list[str]
     left_out: dict[str, np.ndarray]
+    rows: np.ndarray
 
 
-ROLES = ("drop", "text", "groups", "time", "id", "predictions", "prediction", "by")
+ROLES = ("drop", "text", "groups", "time", "id", "predictions", "by")
 """Options that name columns, beside the target."""
 
 
@@ -119,8 +122,6 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
     # rows and labels of the target
     y = None
     for target in roles["target"]:
-        if target in excluded:
-            raise ValueError(f"--drop must not name the target {target!r}.")
         with explain_errors(hints):
             _check_numbers(target, columns[target], options, notes)
             missing = find_blanks(columns[target])
@@ -135,16 +136,19 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
                     for name, column in columns.items()
                 }
             y = _read_labels(source, target, columns[target], rows, options)
+            _refuse_identifier("target", target, columns, options)
     # the features, and the reasons for columns that are none
     used = {*excluded, *roles["target"], *roles["groups"], *roles["time"]}
     others = {name: column for name, column in columns.items() if name not in used}
+    for name in roles["predictions"]:
+        _refuse_identifier("predictions", name, columns, options)
     features, left_out = _read_features(source, others, rows, options, notes)
     if not features:
         raise ValueError(f"{source} has no column left as a feature. {' '.join(notes)}".rstrip())
     if options.data not in BUNDLED:
         # a note on the role of each column
         for name, values in features.items():
-            if name not in roles["predictions"] + roles["prediction"]:
+            if name not in roles["predictions"]:
                 roles["categories" if values.dtype == object else "numbers"].append(name)
         roles["left out"] = [*roles["drop"], *left_out]
         shown = {role: roles[role] for role in roles if role not in ("drop", "text")}
@@ -174,6 +178,7 @@ def read_table(options: argparse.Namespace, *, needs_target: bool) -> Rows:
         notes=notes,
         hints=hints,
         left_out={name: columns[name] for name in columns if name in {*excluded, *left_out}},
+        rows=rows,
     )
 
 
@@ -199,7 +204,14 @@ def _read_roles(
         roles["target"] = [target]
         named[target] = "--target (the default)" if options.target is None else "--target"
     _check_names(named, columns, source)
-    if roles["predictions"] or roles["prediction"]:
+    for role, other in product(("target", "predictions"), roles):
+        for name in {*roles[role]} & {*roles[other]} if other not in (role, "text") else ():
+            others = _shorten([one for one in columns if one not in named])
+            raise ValueError(
+                f"{source}: --{role} and --{other} both name {name!r}. Pass different columns. "
+                f"The other columns are {others}."
+            )
+    if roles["predictions"]:
         columns = {name: columns[name] for name in columns if name in named}
     roles |= {"numbers": [], "categories": []}
     # empty rows, and nameless columns without data
@@ -227,6 +239,21 @@ def _read_roles(
     if n_rows < 2:
         raise ValueError(f"{source} must contain at least two rows of data, got {n_rows}.")
     return columns, roles, rows[~empty], notes
+
+
+def _refuse_identifier(
+    role: str, name: str, columns: Mapping[str, np.ndarray], options: argparse.Namespace
+) -> None:
+    """Raise an error if a column of the target or of predictions identifies the rows."""
+    column = columns[name]
+    n_rows, n_values = len(column), len(set(column.tolist()))
+    texts = column.dtype == object and n_values > max(MAX_TEXTS, n_rows / 2)
+    if name not in options.text and (texts or (is_id(name) and n_values == n_rows)):
+        raise ValueError(
+            f"{Path(options.data).name}: --{role} names {name!r}, which identifies the rows, with "
+            f"{n_values} different values in {n_rows} rows. Pass another column. The other columns "
+            f"are {_shorten([other for other in columns if other != name])}."
+        )
 
 
 @contextmanager
@@ -292,17 +319,38 @@ def read_source(options: argparse.Namespace, as_text: Sequence[str]) -> dict[str
     return columns
 
 
+def is_id(name: str) -> bool:
+    """Return whether a column has the name of an identifier."""
+    return name.lower() == "id" or name.lower().endswith(("_id", " id"))
+
+
 def find_id(files: Sequence[argparse.Namespace]) -> str | None:
-    """Return the column with the name of an identifier and distinct values in all files."""
+    """Return the column with the name of an identifier that matches the rows of both files.
+
+    A column in which both files repeat values, such as patients, must have the same order.
+    """
     for file in files:
         check_source(file.data)
-    tables = [read_source(file, []) for file in files]
-    for name in tables[0]:
-        if name.lower() == "id" or name.lower().endswith(("_id", " id")):
-            columns = [table.get(name, np.zeros(2)) for table in tables]
-            if all(len(np.unique(column)) == len(column) for column in columns):
-                return name
-    return None
+    first, second = (read_source(file, []) for file in files)
+    taken = {files[0].target, *files[0].predictions}
+    found = {}
+    for name in first:
+        if not is_id(name) or name not in second or name in taken:
+            continue
+        one, other = first[name].tolist(), second[name].tolist()
+        if len(set(one)) == len(one) or len(set(other)) == len(other):
+            found[name] = set(one) == set(other)
+        elif one != other and Counter(one) == Counter(other):
+            place = next(
+                k for k, values in enumerate(zip(one, other, strict=True)) if len({*values}) > 1
+            )
+            raise ValueError(
+                f"the files have the same values of {name!r} in another order: row {place + 1} of "
+                f"{files[0].data} has {one[place]!r}, and of {files[1].data} {other[place]!r}. "
+                "Sort both files alike, or pass --id COLUMN if another column names the rows."
+            )
+    # a column with the same values in both files, if there is one
+    return max(found, key=found.__getitem__, default=None)
 
 
 def _read_frame(
@@ -326,7 +374,7 @@ def _read_frame(
     if ending in TEXT_FILES:
         read = partial(pandas.read_csv, path)
         how |= {"encoding": options.encoding or "utf-8-sig"}
-        marks = SEPARATORS if options.sep is None else [options.sep.replace("\\t", "\t")]
+        marks = SEPARATORS if options.sep is None else [options.sep]
         ways = [how | {"sep": mark} for mark in marks]
     with _name_file(path):
         heads = [read(**way, header=None, nrows=1, dtype=str) for way in ways]
@@ -395,7 +443,9 @@ def _name_file(path: Path) -> Iterator[None]:
             text = "the first row has more values than column names"
         if find_ending(path) not in TEXT_FILES:
             text += ". The ending of the file name must match the format of the file"
-        elif not isinstance(error, LookupError):  # an unknown encoding
+        elif isinstance(error, LookupError):
+            text += ". Encodings are for example utf-8, cp1252 and utf-16"
+        else:
             text += ". Check --sep. Skip lines above the column names with --skiprows N"
         raise ValueError(f"{path.name} cannot be read: {text}.") from error
 
@@ -479,15 +529,22 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
             word = name.strip().lower()
             close = get_close_matches(word, folded, n=2, cutoff=0.7)
             close = close or [other for other in folded if word in other][:2]
-            hint = " or ".join(repr(folded[other]) for other in close)
+            hint = " or ".join(repr(folded[other]) for other in close if len(columns) > 1)
+            parts = name.split(",")
+            if {*parts} <= {*columns}:  # several names with commas
+                single = [_write_option(option, parts[0]), *map(shlex.quote, parts[1:])]
+                repeated = [_write_option(option, part) for part in parts]
+                hint = " ".join(single if option == "--predictions" else repeated)
             hint = f" (did you mean {hint}?)" if hint else ""
             missing.append(f"no column {name!r} for {option}{hint}")
     if missing:
         is_excel = source.lower().endswith(EXCEL_FILES)
         columns_of = "The columns of its first sheet" if is_excel else "Its columns"
         text = f"{source} has {' and '.join(missing)}. {columns_of} are {_shorten(columns)}."
+        mark = next((mark for mark in ";\t|, " if mark in next(iter(columns))), " ")
         if len(columns) == 1 and find_ending(source) in TEXT_FILES:
-            text += " If the columns have another separator, pass it, as in --sep ' '."
+            mark = {"\t": "\\t"}.get(mark, mark)
+            text += f" If the columns have another separator, pass it, as in --sep '{mark}'."
         raise ValueError(text)
 
 
@@ -544,12 +601,14 @@ def _note_values(
             continue
         # numbers that may mark missing values
         numbers = column.astype(float)
-        others = numbers[~np.isnan(numbers) & ~np.isin(numbers, SENTINELS)]
-        for mark in SENTINELS if others.size else ():
+        low, high = np.nanmin(numbers, initial=np.inf), np.nanmax(numbers, initial=-np.inf)
+        marks = [mark for mark in SENTINELS if low <= mark <= high and (numbers == mark).any()]
+        others = numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)] if marks else numbers[:0]
+        for mark in marks if others.size else ():
             n_marked = int(np.sum(numbers == mark))
             # far from all other values, or negative beside none
-            gap = np.abs(others - mark).min() if n_marked else 0
-            if gap > np.ptp(others) or (n_marked and mark < 0 <= others.min()):
+            gap = np.abs(others - mark).min()
+            if gap > np.ptp(others) or mark < 0 <= others.min():
                 remedy = f"{_write_option('--na', str(mark))} treats {mark} as missing"
                 remedy = remedy if is_file else "store missing values as nan"
                 notes.append(
@@ -559,7 +618,8 @@ def _note_values(
         # a sum up to the rounding of its last digit
         last, rest, digits = numbers[-1], numbers[:-1], f"{numbers[-1]:.15g}".partition(".")[2]
         rounding = max(0.5 * 10.0 ** -max(1, len(digits)), 1e-9 * abs(last))
-        if last > np.nanmax(rest, initial=0) and abs(last - np.nansum(rest)) <= rounding:
+        largest = last == high and last > np.nanmax(rest, initial=0)
+        if largest and abs(last - np.nansum(rest)) <= rounding:
             sums.append(name)
     if n_rows < MIN_ROWS or not (words or sums):
         return []
@@ -734,8 +794,7 @@ def _read_features(
     """Return the features, and the names of other columns. The notes contain the reasons."""
     features: dict[str, np.ndarray] = {}
     left_out = []
-    # several in `evaluate`, one in `compare`
-    predictions = getattr(options, "predictions", None) or [getattr(options, "prediction", None)]
+    predictions = getattr(options, "predictions", None) or ()
     for name, column in columns.items():
         start, missing = f"{source}: column {name!r}", find_blanks(column)
         if missing.any() and name in predictions:

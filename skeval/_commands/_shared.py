@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
+MAX_DISTINCT = 20
+"""Maximum number of distinct whole numbers of a target of classes."""
 
 
 class Once(argparse.Action):
@@ -50,6 +52,20 @@ class Options:
         """Add an option that may be repeated."""
         text = f"{text} (may be repeated)"
         self.add(name, metavar=metavar, action="append", default=[], help=text)
+
+    def task(self) -> None:
+        """Add the type of the target."""
+        self.add(
+            "--task",
+            choices=("classes", "numbers"),
+            help="type of the target (default: numbers if it has fractions or more than "
+            f"{MAX_DISTINCT} distinct whole numbers)",
+        )
+
+    def positive(self, default: str) -> None:
+        """Add the positive class."""
+        text = "positive class, to which probabilities, scores or 1 in a column refer"
+        self.add("--pos-label", metavar="CLASS", help=f"{text} (default: {default})")
 
     def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
         """Add a whole number with a minimum."""
@@ -91,6 +107,13 @@ def add_outputs(options: Options) -> None:
     add("--markdown", metavar="FILE", help="also write the report as Markdown to this file")
 
 
+def list_methods(report: Any, options: argparse.Namespace) -> list[str]:
+    """Return the paragraph of methods and its references with --methods, otherwise nothing."""
+    if not getattr(options, "methods", False):
+        return []
+    return [*filter(None, f"methods: {report.to_methods()}".splitlines())]
+
+
 def write_pages(
     report: Any, options: argparse.Namespace, title: str, notes: Sequence[str]
 ) -> Iterator[str]:
@@ -111,7 +134,9 @@ def add_reading(options: Options) -> None:
     """Add the options for reading a file."""
     options.several("--text", "COLUMN", "column of categories, even if they are numbers or NA")
     most = "the one of , ; tab and | that gives the most columns"
-    options.add("--sep", metavar="MARK", help=f"separator of a CSV file (default: {most})")
+    options.add(
+        "--sep", metavar="MARK", type=_read_mark, help=f"separator of a CSV file (default: {most})"
+    )
     options.add(
         "--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)"
     )
@@ -128,6 +153,13 @@ def add_reading(options: Options) -> None:
         "that looks like a value is an error). Without a header, the names are x0, x1, ...",
     )
     options.flag("--drop-missing-target", "drop rows without a value of the target")
+
+
+def _read_mark(text: str) -> str:
+    """Return a separator."""
+    if not text:
+        raise argparse.ArgumentTypeError("must be a character, got ''")
+    return text.replace("\\t", "\t")
 
 
 def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
@@ -220,27 +252,33 @@ def deliver(
     whole = options.full or not summary
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    width = _find_width() if is_terminal or not whole else None
+    width = find_width() if is_terminal or not whole else None
     lines = [*fill_lines(headline, width), *fill_lines(procedure, width), ""]
     if whole:
         lines.append(report.to_text(full=options.full, width=width))
     else:
         lines += summarize(report, scored=bool(options.scoring))
-    lines += [line for note in notes for line in fill_lines(f"note: {note}", width)]
+    methods = list_methods(report, options)
+    for text in (*(f"note: {note}" for note in notes), *methods):
+        lines += fill_lines(text, width)
     # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
-        lines += write_pages(report, options, f"{Path(options.data).name}: {procedure}", notes)
+        title = f"{Path(options.data).name}: {procedure}"
+        lines += write_pages(report, options, title, [*notes, *methods])
     finally:
-        if sys.stdout is not None:  # None if standard output is closed
-            encoding = sys.stdout.encoding or "utf-8"
-            print(
-                "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True
-            )
+        print_lines(lines)
         # Ctrl-C from here on loses nothing
         options.printed = True
+
+
+def print_lines(lines: Sequence[str]) -> None:
+    """Print lines, with escapes for what the encoding of standard output lacks."""
+    if sys.stdout is not None:  # None if standard output is closed
+        encoding = sys.stdout.encoding or "utf-8"
+        print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True)
 
 
 def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tuple[Any, list[str]]:
@@ -260,6 +298,7 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
     return report, [note] if listed and options.data not in BUNDLED else []
 
 
+METHODS = "also write the methods paragraph for a paper, with references"
 MAX_WIDTH = 100
 MAX_ROWS = 4
 """Maximum number of rows in the table of a summary."""
@@ -284,7 +323,7 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     more = "--full prints the whole report. --html FILE writes a page with figures."
     caution = report.basis[1:][-1:]  # after the target of the intervals
     texts = [report.verdict, *caution, *warned]
-    start = [line for text in texts for line in fill_lines(text, _find_width())]
+    start = [line for text in texts for line in fill_lines(text, find_width())]
     return [*start, "", *shown, *([""] if shown else []), more]
 
 
@@ -297,7 +336,7 @@ def _shorten_warning(warning: Any) -> str:
 def _fit_lines(table: Any) -> list[str]:
     """Return the lines of a table without columns beyond the width of the terminal."""
     lines: list[str] = table.write_lines()
-    width = _find_width()
+    width = find_width()
     while len(table.head) > 1 and max(map(len, lines)) > width:
         rows = [row[:-1] for row in table.rows]
         table = replace(table, head=table.head[:-1], rows=rows)
@@ -305,7 +344,7 @@ def _fit_lines(table: Any) -> list[str]:
     return [line[:width] for line in lines]
 
 
-def _find_width() -> int:
+def find_width() -> int:
     """Return the width of the terminal, at most `MAX_WIDTH`, the width of files and pipes."""
     if sys.stdout is None or not sys.stdout.isatty():
         return MAX_WIDTH
@@ -341,6 +380,62 @@ def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str
     return f"{size}, {count(len(classes), 'class')} ({list_few(listed, MAX_CLASSES)})"
 
 
+def name_classes(table: Rows) -> dict[str, Any]:
+    """Return a dict from texts to classes."""
+    return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
+
+
+def find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
+    """Return the class of --pos-label, or None without this option."""
+    if options.pos_label is None:
+        return None
+    if numbers:
+        raise ValueError("--pos-label requires a target of classes. Also pass --task classes.")
+    classes = name_classes(table)
+    if options.pos_label not in classes:
+        raise ValueError(
+            f"--pos-label must be one of the classes {', '.join([*classes][:10])}, got "
+            f"{options.pos_label!r}."
+        )
+    return classes[options.pos_label]
+
+
+def choose_task(table: Rows, options: argparse.Namespace) -> tuple[Rows, bool]:
+    """Return the table with numbers or classes as its target, and whether they are numbers."""
+    import numpy as np
+
+    y, task = table.y, options.task
+    fractions = y.dtype.kind == "f" and bool((y % 1 != 0).any())
+    if task == "classes" and fractions:
+        raise ValueError(
+            f"--task classes needs a target of classes, but the target has {len(np.unique(y))} "
+            "distinct numbers with decimals. Leave out --task, or write classes in the file."
+        )
+    if y.dtype.kind not in "iuf":
+        if task == "numbers":
+            raise ValueError(f"--task numbers needs a numeric target, got the value {str(y[0])!r}.")
+        return table, False
+    # whole numbers may be both, so a hint says how they are treated
+    n_distinct = len(np.unique(y))
+    numbers = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
+    # predicted fractions of more than two whole numbers are numbers
+    if task is None and n_distinct > 2 and len(options.predictions or ()) == 1:
+        column = table.X[:, table.feature_names.index(options.predictions[0])]
+        numbers |= column.dtype.kind == "f" and bool((column % 1 != 0).any())
+    if (
+        task is None
+        and not fractions
+        and (numbers or (n_distinct > 2 and options.data not in BUNDLED))
+    ):
+        kind, other = ("numeric", "classes") if numbers else ("classes", "numbers")
+        hint = (
+            f"the target has {n_distinct} distinct whole numbers and is treated as {kind}. --task "
+            f"{other} treats it as {other}."
+        )
+        table.hints.append(hint)
+    return (table._replace(y=y.astype(float)) if numbers else table), numbers
+
+
 def collect_notes(
     table: Rows, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Any, list[str]]:
@@ -349,8 +444,65 @@ def collect_notes(
 
     with explain_errors(table.hints), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
-        result = function(*args, **kwargs)
-    return result, sorted({" ".join(str(item.message).split()) for item in caught})
+        try:
+            result = function(*args, **kwargs)
+        except (ValueError, TypeError) as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            raise kind(name_options(str(error))) from error
+    return result, sorted({name_options(str(item.message)) for item in caught})
+
+
+OPTIONS = {
+    "n_clusters": "--k", "n_repeats": "--repeats", "n_permutations": "--permutations",
+    "pos_label": "--pos-label", "confidence_level": "--confidence-level", "scoring": "--scoring",
+    "include": "--include", "ignore": "--ignore", "metric": "--metric", "margin": "--margin",
+    "threshold": "--threshold", "groups": "--groups", "time": "--time", "cv": "--cv", "by": "--by",
+    "memory": "--memory", "predictions": "--predictions", "labels_true": "--target",
+    "y_true": "the target", "y": "the target", "X": "the features",
+}  # fmt: skip
+"""Options of the command line for the arguments of the Python functions."""
+ARGUMENT = re.compile(
+    # an argument at the start, one with a value, or one that is no other word
+    rf"^(?P<start>{'|'.join(OPTIONS)})(?=:| (?:must|needs|contains|takes|has)\b)"
+    rf"|\b(?P<name>{'|'.join(OPTIONS)})=(?P<value>'[^']*'|[\w.-]*)"
+    r"|\b(?P<word>n_clusters|pos_label|confidence_level|y_true)\b|predictions\['(?P<file>[^']*)'\]"
+)
+REMEDIES = {
+    r"skeval\.metrics\.get_scorer_names\(\)": "the names of metrics, as in scikit-learn",
+    r", or LeaveOneOut\(\)": ", or --include leave_one_out",
+    r"Use fewer or shorter test sets, or other_groups=False": "Use fewer folds, or no --groups",
+    r" Otherwise pass kind='scores'\.": "",
+    r" Pass kind='probabilities' if the predictions are probabilities\.": "",
+    r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
+    r", such as y_proba >= 0\.5": "",
+    r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
+    r"must be None or ": "must be ",
+    r"must be None ": "must not be passed ",
+    r"but y has": "but the target has",
+    r"pos_label=1 is not a valid label.*?\]": "the classes must be 0 and 1",
+    r"Encode the positive class as 1, as in \(y == (.*?)\)": r"Write \1 as 1 in the file",
+    r"such as LogisticRegression": "such as --estimator logistic",
+    r"continuous (format )?is not supported": "it is for classes. For numbers, use one such as r2",
+    r" for method='delong'": " for an area under the ROC curve",
+    r" For more classes, metric must be 'roc_auc_ovr' .*": "",
+    r"Please choose another average setting[^.]*": "Choose a variant such as f1_macro",
+}
+"""Remedies in Python, and those on the command line."""
+
+
+def name_options(text: str) -> str:
+    """Return an error or a warning of a Python function with the options of the command line."""
+    text = " ".join(text.split())
+    for remedy, own in REMEDIES.items():
+        text = re.sub(remedy, own, text)
+
+    def replace_one(match: re.Match[str]) -> str:
+        name = match["start"] or match["name"] or match["word"]
+        if name is None:
+            return f"the predictions in {match['file']}"
+        return f"{OPTIONS[name]} {match['value']}".strip() if match["name"] else OPTIONS[name]
+
+    return ARGUMENT.sub(replace_one, text)
 
 
 MAX_LISTED, MAX_CLASSES = 4, 6

@@ -11,6 +11,7 @@ from skeval._commands import _shared
 
 ALGORITHMS = ("kmeans", "ward", "gmm")
 REPEATS, QUICK_REPEATS = 10, 3
+"""Number of random splits into halves, and of starts of k-means."""
 EXAMPLES = """\
 examples:
   two to eight clusters by k-means:
@@ -24,13 +25,13 @@ examples:
 """
 
 
-def make_clusterer(name: str) -> Any:
+def make_clusterer(name: str, n_starts: int) -> Any:
     """Return the algorithm with this name. `evaluate_clusterer` draws a seed for each half."""
     from sklearn.cluster import AgglomerativeClustering, KMeans
     from sklearn.mixture import GaussianMixture
 
     return {
-        "kmeans": KMeans(n_init=10),
+        "kmeans": KMeans(n_init=n_starts),
         "ward": AgglomerativeClustering(linkage="ward"),
         "gmm": GaussianMixture(),
     }[name]
@@ -41,8 +42,8 @@ def add_cluster(commands: Any) -> None:
     parser = commands.add_parser(
         "cluster",
         help="choose the number of clusters, using tests, internal indices and stability",
-        description="Choose the number of clusters by tests against data without structure, and\n"
-        "compare all numbers using internal indices and the stability between random halves.",
+        description="Choose the number of clusters by tests against data without structure,\n"
+        "and compare all numbers using internal indices and the stability of halves.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -67,7 +68,7 @@ def add_cluster(commands: Any) -> None:
         default=True,
         help="scale every feature to mean 0 and variance 1 (default: yes)",
     )
-    options.flag("--quick", f"the same as --repeats {QUICK_REPEATS}")
+    options.flag("--quick", f"{QUICK_REPEATS} splits and {QUICK_REPEATS} starts of k-means, not 10")
 
 
 def _run_cluster(options: argparse.Namespace) -> None:
@@ -75,7 +76,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     candidates = None if options.k is None else parse_range(options.k)
     table = _shared.read_columns(options, needs_target=False)
     # features are prepared before clustering, since there are no folds
-    default = QUICK_REPEATS if options.quick else REPEATS
+    repeats = QUICK_REPEATS if options.quick else REPEATS
     from sklearn.pipeline import make_pipeline
 
     from skeval.report import evaluate_clusterer
@@ -87,11 +88,11 @@ def _run_cluster(options: argparse.Namespace) -> None:
     report, notes = _shared.collect_notes(
         table,
         evaluate_clusterer,
-        make_clusterer(options.algorithm),
+        make_clusterer(options.algorithm, repeats),
         make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
         n_clusters=candidates,
         labels_true=table.y,
-        n_repeats=default if options.repeats is None else options.repeats,
+        n_repeats=options.repeats or repeats,
         random_state=options.seed,
         n_jobs=options.jobs,
         memory=options.memory,

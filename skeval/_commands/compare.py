@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections import Counter
 from dataclasses import replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from skeval._commands import _shared
 
@@ -19,11 +21,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\
 examples:
-  two files with the columns target and prediction, whose rows are matched by the column id, if any:
+  two files with the columns target and prediction, and id if rows are matched:
     skeval compare old.csv new.csv
-  exit with status 0 only if new.csv is significantly less than one percentage point worse, and
-  write an HTML page on both files:
-    skeval compare old.csv new.csv --margin 1% --json result.json --html page.html
+  exit with status 0 only if new.csv is significantly less than one percentage
+  point worse, and write an HTML page on both files:
+    skeval compare old.csv new.csv --margin 1% --html page.html
 """
 
 
@@ -33,23 +35,30 @@ def add_compare(commands: Any) -> None:
         "compare",
         help="compare the predictions in two files",
         description="Compare predictions of the same samples in two files.\n\n"
-        "exit status 0: B is not significantly worse than A; with --margin, B is not worse than A\n"
-        "               by the margin or more (non-inferiority)\n"
-        "exit status 1: B is significantly worse; with --margin, no evidence of non-inferiority\n"
+        "exit status 0: B is not significantly worse than A\n"
+        "  with --margin, B is not worse than A by the margin or more (non-inferiority)\n"
+        "exit status 1: B is significantly worse than A\n"
+        "  with --margin, no evidence of non-inferiority\n"
         "exit status 2: an error",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # options of tables that have no meaning here
-    parser.set_defaults(run=_run_compare, memory=None, drop=[], date_features=False)
+    parser.set_defaults(run=_run_compare, memory=None, drop=[], date_features=False, data="")
     options, add = _shared.Options(parser), parser.add_argument
     add("first", metavar="A", help="file with the predictions in use")
     add("second", metavar="B", help="file with the new predictions")
     options.column("--target", "column of true values (default: target)")
     options.column(
-        "--prediction", "column of predictions (default: prediction)", default="prediction"
+        "--predictions",
+        "column of predictions, which are labels, probabilities, scores or numbers (default: "
+        "prediction)",
+        default=["prediction"],
+        nargs=1,
     )
     options.column("--id", "column that matches the rows (default: id, or a name that ends in id)")
+    options.task()
+    options.positive("the second in sorted order")
     default = "brier_score_loss for probabilities, otherwise accuracy"
     add("--metric", help=f"name of a metric, such as roc_auc, f1 or r2 (default: {default})")
     margin = "largest acceptable difference, such as 0.01 or 1%%"
@@ -57,6 +66,7 @@ def add_compare(commands: Any) -> None:
     _shared.add_reading(options)
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     _shared.add_outputs(options)
+    options.flag("--methods", _shared.METHODS)
     options.flag("--debug", "print the traceback of an error")
 
 
@@ -71,26 +81,61 @@ def _read_margin(text: str) -> float:
     return margin
 
 
+class System(NamedTuple):
+    """A file of predictions: its path, its table, and the values of --id, or an empty list."""
+
+    path: str
+    table: Rows
+    ids: list[str]
+
+    def name_row(self, place: int) -> str:
+        """Return the number of a row of the file."""
+        return f"row {self.table.rows[place]} of {self.path}"
+
+
+Kind = Literal["labels", "probabilities", "scores", "numbers"]
+
+
+class Values(NamedTuple):
+    """True values and the predictions of both systems: labels, probabilities, scores or numbers.
+
+    Two classes are 1 for the positive one and 0. `y` and `labels` are as in the files.
+    """
+
+    kind: Kind
+    y: np.ndarray
+    labels: list[np.ndarray]
+    true: np.ndarray
+    columns: list[np.ndarray]
+    positive: Any = None
+
+
 def _run_compare(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
-    import numpy as np
-
     from skeval.model_selection import compare_predictions
-    from skeval.utils._text import write_file
+    from skeval.report._page import fill_lines
+    from skeval.utils._text import fill_text, write_file
 
     # the true values and predictions of both files, in the same rows
-    old, new = _read_systems(options)
-    names = [Path(path).name for path in (options.second, options.first)]
-    names = names if names[0] != names[1] else ["B", "A"]
-    columns = np.column_stack([new.X[:, 0], old.X[:, 0]])
-    predictions = dict(zip(names, columns.T, strict=True))
-    metric = _choose_metric(old.y, columns, options)
+    systems, key = _read_systems(options)
+    old = systems[0].table
+    values = _read_values(systems, options)
+    metric = _choose_metric(systems, values, options)
+    names = [Path(system.path).name for system in systems]
+    names = names if names[0] != names[1] else ["A", "B"]
     # the new predictions against the old ones
-    comparison = compare_predictions(
-        old.y, predictions, random_state=options.seed, metric=metric, margin=options.margin
+    predictions = dict(zip(names[::-1], values.columns[::-1], strict=True))
+    compare = partial(
+        compare_predictions,
+        values.true,
+        predictions,
+        margin=options.margin,
+        random_state=options.seed,
     )
+    comparison, notes = _shared.collect_notes(old, compare, metric=metric)
     difference = comparison.difference
-    identical = old.X.tolist() == new.X.tolist()
+    if identical := values.columns[0].tolist() == values.columns[1].tolist():
+        notes = []  # of the undefined interval
     if options.margin is not None:
         alternative = "non-inferiority"
         passed = identical or difference.pvalue_noninferior <= difference.level
@@ -99,39 +144,54 @@ def _run_compare(options: argparse.Namespace) -> int:
         worse = difference.value < 0 if difference.greater_is_better else difference.value > 0
         passed = not (worse and difference.pvalue <= difference.level)
     # the output
-    print("Both files have the same predictions." if identical else difference)
-    notes = [*old.notes[1:], *new.notes[1:], *old.hints, *new.hints]
-    if options.metric is None and metric is not None and not identical:
-        area = compare_predictions(old.y, predictions, metric="roc_auc", random_state=options.seed)
-        print(area.difference)
+    shown = [] if identical else [comparison]
+    matched = "their order" if key is None else f"the column {key!r}"
+    notes += [f"the rows of both files are matched by {matched}.", *old.notes[1:]]
+    notes += [*systems[1].table.notes[1:], *old.hints, *systems[1].table.hints]
+    if values.kind in ("probabilities", "scores") and values.y.dtype.kind == "U":
+        other = next(label for label in values.y.tolist() if label != values.positive)
+        notes.append(
+            f"the {values.kind} refer to the class {values.positive!r}. --pos-label {other} means "
+            "that they refer to the other class."
+        )
+    if options.metric is None and values.kind == "probabilities" and not identical:
+        shown.append(_shared.collect_notes(old, compare, metric="roc_auc", margin=None)[0])
         notes.append("the exit status depends on the Brier score. --metric chooses another metric.")
-        files = {options.first: old.X, options.second: new.X}
-        whole = [path for path, system in files.items() if not (system[:, 0] % 1).any()]
         notes += [
-            f"{path} contains only 0 and 1. If these are labels and not probabilities, compare the "
-            "labels of both models."
-            for path in whole
+            f"{system.path} contains only 0 and 1. If these are labels and not probabilities, "
+            "compare the labels of both models."
+            for system, column in zip(systems, values.columns, strict=True)
+            if not (column % 1).any()
         ]
-    for note in dict.fromkeys(notes):
-        print(f"note: {note}")
+    notes = [*dict.fromkeys(notes)]
+    width, lines = _shared.find_width(), ["Both files have the same predictions."] * identical
+    for one in shown:
+        lines += str(one).removesuffix(fill_text(one.conclusion)).rstrip().splitlines()
+        lines += [f"  {line}" for line in fill_lines(one.conclusion, width - 2)]
+    for note in notes:
+        lines += fill_lines(f"note: {note}", width)
+    _shared.print_lines(lines)
     # the requested files: the numbers of the gate, and the page of both systems
     if options.json is not None:
         gate = {"passed": bool(passed), "alternative": alternative, "margin": options.margin}
-        text = json.dumps(gate | difference.to_dict())
+        # A and B are the first and second file, and the difference is that of B minus A
+        text = json.dumps(gate | difference.to_dict() | dict(zip("ab", names, strict=True)))
         numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
         write_file(options.json, json.dumps(numbers, indent=2) + "\n")
-    if options.html is not None or options.markdown is not None:
-        named = f"{names[0]} compared with {names[1]}"
+    if options.methods or options.html is not None or options.markdown is not None:
+        named = f"{names[1]} compared with {names[0]}"
         result = f"Exit status {0 if passed else 1}"
         noted = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
-        report = _report_both(old.y, predictions, metric, comparison, options)
-        for line in _shared.write_pages(report, options, named, [noted, *dict.fromkeys(notes)]):
-            print(line)
+        report = _report_both(names, values, metric, comparison, options)
+        methods = _shared.list_methods(report, options)
+        written = _shared.write_pages(report, options, named, [noted, *notes, *methods])
+        lines = [line for text in methods for line in fill_lines(text, width)]
+        _shared.print_lines([*lines, *written])
     return int(not passed)
 
 
 def _report_both(
-    y: np.ndarray, predictions: Any, metric: Any, comparison: Any, options: argparse.Namespace
+    names: list[str], values: Values, metric: Any, comparison: Any, options: argparse.Namespace
 ) -> Any:
     """Return the report of both models, with the comparison of the gate as its own."""
     from skeval.metrics import get_scorer_names
@@ -140,65 +200,192 @@ def _report_both(
     # the metric that decides, under the name of its scorer if it has one
     scoring: Any = ["accuracy"] if metric is None else None
     if options.metric is not None:
-        name, names = options.metric.removeprefix("neg_"), get_scorer_names()
-        known = [one for one in (name, f"neg_{name}") if one in names]
-        scoring = known[:1] or {name: metric}
-    report: Any = evaluate_predictions(y, predictions, scoring=scoring, random_state=options.seed)
+        name, known = options.metric.removeprefix("neg_"), get_scorer_names()
+        scoring = [one for one in (name, f"neg_{name}") if one in known][:1] or {name: metric}
+    report: Any = evaluate_predictions(
+        values.y,
+        dict(zip(names[::-1], values.labels[::-1], strict=True)),
+        kind=values.kind,
+        scoring=scoring,
+        pos_label=values.positive if values.kind in ("probabilities", "scores") else None,
+        random_state=options.seed,
+    )
     comparison = replace(comparison, scoring=report.comparison.scoring)
     return replace(report, comparison=comparison, answer=comparison)
 
 
-def _read_systems(options: argparse.Namespace) -> tuple[Rows, Rows]:
-    """Return the tables of both files, with the rows of the second in the order of the first."""
+def _read_systems(options: argparse.Namespace) -> tuple[list[System], str | None]:
+    """Return both files, the second in the order of the first, and the column of the names."""
     from skeval._commands._data import find_id
 
     paths = options.first, options.second
-    files = [argparse.Namespace(**vars(options), data=path) for path in paths]
+    files = [argparse.Namespace(**{**vars(options), "data": path}) for path in paths]
     key = options.id or find_id(files)
+    systems = []
     for file in files:
         file.id = key
-    old, new = (_shared.read_columns(file, needs_target=True) for file in files)
+        table = _shared.read_columns(file, needs_target=True)
+        ids = [str(value).strip() for value in table.left_out[key]] if key else []
+        systems.append(System(file.data, table, ids))
     if key is not None:
-        # each row of the first file in the second
-        ids = [[str(value).strip() for value in table.left_out[key]] for table in (old, new)]
-        for path, own, other in zip(paths, ids, ids[::-1], strict=True):
-            if len({*own}) < len(own):
-                raise ValueError(f"{path}: column {key!r} must have a different value in each row.")
-            if lacking := sorted({*other} - {*own}):
-                raise ValueError(
-                    f"{path} has no row with {key} {lacking[0]}, unlike the other file."
-                )
-        places = {value: place for place, value in enumerate(ids[1])}
-        order = [places[value] for value in ids[0]]
-        new = new._replace(X=new.X[order], y=new.y[order])
-    differ = [a != b for a, b in zip(old.y.tolist(), new.y.tolist(), strict=False)]
-    if len(old.y) != len(new.y) or any(differ):
-        first = f", and row {differ.index(True) + 1} differs" if any(differ) else ""
+        systems[1] = _match_rows(systems, key)
+    _check_targets(systems, options.target or "target", key)
+    return systems, key
+
+
+def _match_rows(systems: list[System], key: str) -> System:
+    """Return the second system with its rows in the order of the first one."""
+    for system in systems:
+        for value in (value for value, n in Counter(system.ids).items() if n > 1):
+            first, second = [k for k, one in enumerate(system.ids) if one == value][:2]
+            raise ValueError(
+                f"{system.path}: the column {key!r} must have a different value in each row, got "
+                f"{value!r} in rows {system.table.rows[first]} and {system.table.rows[second]}. "
+                "Delete one of them, or pass --id COLUMN with another column."
+            )
+    for system, other in (systems, systems[::-1]):
+        own = {*system.ids}
+        lacking = [k for k, value in enumerate(other.ids) if value not in own]
+        if lacking:
+            raise ValueError(
+                f"{system.path} has no row with {key} {other.ids[lacking[0]]!r}, which is "
+                f"{other.name_row(lacking[0])}. It lacks {len(lacking)} of {len(other.ids)} rows, "
+                f"and its first row has {key} {system.ids[0]!r}. Write the same rows and {key} "
+                "to both files, or pass --id COLUMN with another column."
+            )
+    places = {value: place for place, value in enumerate(systems[1].ids)}
+    order = [places[value] for value in systems[0].ids]
+    table = systems[1].table
+    table = table._replace(X=table.X[order], y=table.y[order], rows=table.rows[order])
+    return systems[1]._replace(table=table, ids=systems[0].ids)
+
+
+def _check_targets(systems: list[System], target: str, key: str | None) -> None:
+    """Raise an error unless the rows of both files have the same true values."""
+    old, new = (system.table.y.tolist() for system in systems)
+    first, second = systems
+    named = "pass --id COLUMN if a column of both files names the rows"
+    if len(old) != len(new):
         raise ValueError(
-            f"both files must have the same true values in {options.target or 'target'!r}, in the "
-            f"same order, but they have {len(old.y)} and {len(new.y)} rows{first}. Pass --id "
-            "COLUMN if a column names the rows."
+            f"{first.path} has {len(old)} rows and {second.path} {len(new)}, but both files must "
+            f"have the same rows. Delete the others, or {named}."
         )
-    return old, new
+    differ = [
+        place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other
+    ]
+    if not differ:
+        return
+    # the first difference, and its likely reason
+    place, pairs = differ[0], {*zip(old, new, strict=True)}
+    apart = {*old}.isdisjoint(new)
+    if max(len({*old}), len({*new})) <= _shared.MAX_DISTINCT and (
+        apart or len(pairs) == len({*old}) == len({*new})
+    ):
+        coded = ", ".join(f"{one!r} and {other!r}" for one, other in sorted(pairs, key=str)[:4])
+        remedy = f"The classes are written differently ({coded}). Write them alike in both files"
+    elif key is not None:
+        remedy = f"Correct the true value of {key} {first.ids[place]!r} in one of the files"
+    elif Counter(old) == Counter(new):
+        remedy = f"The rows may have another order. Sort both files alike, or {named}"
+    else:
+        remedy = (
+            f"Both files must have the same true values in the same order. Correct them, or {named}"
+        )
+    raise ValueError(
+        f"the target {target!r} differs in {len(differ)} of {len(old)} rows: "
+        f"{first.name_row(place)} has {old[place]!r}, and {second.name_row(place)} has "
+        f"{new[place]!r}. {remedy}."
+    )
 
 
-def _choose_metric(y: np.ndarray, columns: np.ndarray, options: argparse.Namespace) -> Any:
+def _read_values(systems: list[System], options: argparse.Namespace) -> Values:
+    """Return the true values and both predictions as labels, probabilities, scores or numbers."""
+    import numpy as np
+
+    table, numbers = _shared.choose_task(systems[0].table, options)
+    positive = _shared.find_positive(table, options, numbers)
+    y, columns = table.y, [system.table.X[:, 0] for system in systems]
+    classes = [] if numbers else np.unique(y).tolist()
+    labels = [_read_labels(system, y, classes, positive, options) for system in systems]
+    if numbers:
+        columns = [column.astype(float) for column in columns]
+        return Values("numbers", y, columns, y, columns)
+    kind: Kind = "labels"
+    if len(classes) != 2:
+        return Values(kind, y, labels, y, labels)
+    # the positive class is 1, and labels beside scores are 0 and 1
+    positive = classes[1] if positive is None else positive
+    true, coded = (y == positive).astype(int), [(column == positive) * 1 for column in labels]
+    if any(column is None for column in labels):
+        columns = [
+            column.astype(float) if read is None else own.astype(float)
+            for column, read, own in zip(columns, labels, coded, strict=True)
+        ]
+        inside = all(column.min() >= 0 and column.max() <= 1 for column in columns)
+        kind, labels, coded = "probabilities" if inside else "scores", columns, columns
+    return Values(kind, y, labels, true, coded, positive)
+
+
+def _read_labels(
+    system: System, y: np.ndarray, classes: list[Any], positive: Any, options: argparse.Namespace
+) -> Any:
+    """Return the predicted classes, or None for scores and numbers. Raise for other values."""
+    from skeval.report._arguments import translate_labels
+
+    column = system.table.X[:, 0]
+    values, is_number = column.tolist(), column.dtype.kind == "f"
+    distinct = {*values}
+    if classes and distinct <= {*classes}:
+        return column.astype(y.dtype)
+    if is_number and not classes:
+        return None
+    if is_number and len(classes) == 2:
+        if distinct <= {0, 1} or distinct <= {-1, 1}:
+            return _shared.collect_notes(system.table, translate_labels, y, column, positive)[0]
+        if len(distinct) > 2 or any(value % 1 for value in distinct):
+            return None
+    # neither a class nor a number
+    place = next(k for k, value in enumerate(values) if value not in classes and value == value)
+    value = f"{values[place]:g}" if is_number else repr(values[place])
+    listed = f"a class of the target ({', '.join(map(repr, classes[:8]))})"
+    listed = listed if classes else "numbers, as the target"
+    raise ValueError(
+        f"{system.path}: the column {options.predictions[0]!r} must have {listed}, got "
+        f"{value} in row {system.table.rows[place]}. Write predictions as in the target, or pass "
+        "another column with --predictions."
+    )
+
+
+PROPER = ("brier_score_loss", "log_loss")
+"""Metrics of probabilities."""
+
+
+def _choose_metric(systems: list[System], values: Values, options: argparse.Namespace) -> Any:
     """Return the metric that decides, None for accuracy."""
     import sklearn.metrics
 
     metric: Any = options.metric
-    if metric is None and y.dtype.kind == "f":
+    if metric is None and values.kind == "numbers":
         raise ValueError(
             "--metric must be passed for a numeric target, such as --metric mean_absolute_error."
         )
-    if metric is None and columns.dtype.kind == "f" and (columns % 1 != 0).any():
+    if metric is None and values.kind != "labels":
         metric = "brier_score_loss"
-    if y.dtype.kind == "f" and isinstance(options.margin, _shared.Percentage):
+    bare = str(metric).removeprefix("neg_")
+    if values.kind == "scores" and bare in PROPER:
+        for system, column in zip(systems, values.columns, strict=True):
+            for place in ((column < 0) | (column > 1)).nonzero()[0][:1]:
+                raise ValueError(
+                    f"{system.path}: the column {options.predictions[0]!r} must have probabilities "
+                    f"between 0 and 1, got {column[place]:g} in row {system.table.rows[place]}. "
+                    "Divide percentages by 100 in the file. For scores, pass --metric roc_auc."
+                )
+    if values.kind == "numbers" and isinstance(options.margin, _shared.Percentage):
         raise ValueError(
             "--margin must be in the unit of the metric for a numeric target, got "
             f"{100 * options.margin:g}%. Write it as a number."
         )
     # scorers have the sign of losses changed, and some functions there are no metrics
-    function = getattr(sklearn.metrics, str(metric).removeprefix("neg_"), None)
+    function = getattr(sklearn.metrics, bare, None)
     is_metric = callable(function) and "y_true" in signature(function).parameters
     return function if is_metric else metric

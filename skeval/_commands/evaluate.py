@@ -10,11 +10,12 @@ import importlib
 import math
 import sys
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from skeval._commands import BUNDLED, _shared
+from skeval._commands import _shared
 
 if TYPE_CHECKING:
     from skeval._commands._data import Rows
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 QUICK_BUDGET = 10.0
 MAX_SVM_ROWS = 20_000
 """Maximum number of rows for which a support vector machine is the default."""
-MAX_CLASSES = 20
 EXAMPLES = """\
 examples:
   a first look, and an HTML page within ten seconds:
@@ -33,7 +33,7 @@ examples:
   predict each of five folds from earlier rows:
     skeval evaluate sales.csv --target price --time date --cv 5
   additional scores:
-    skeval evaluate iris --estimator logistic --scoring f1_weighted --scoring roc_auc_ovo
+    skeval evaluate iris --estimator logistic --scoring roc_auc_ovo
   your own estimator; the same command resumes an interrupted run:
     skeval evaluate iris --estimator my_module:make_model --memory runs
   existing predictions with a threshold of 0.3, without fitting:
@@ -78,12 +78,7 @@ def add_evaluate(commands: Any) -> None:
     before = "each fold is predicted from earlier rows"
     options.column("--time", f"column of numbers or dates that is not a feature. {before}")
     options.column("--by", "report the error by subgroups of this column, which remains a feature")
-    add(
-        "--task",
-        choices=("classes", "numbers"),
-        help=f"type of the target (default: numbers if it has fractions or more than {MAX_CLASSES} "
-        "distinct whole numbers)",
-    )
+    options.task()
     # the estimator
     add(
         "--estimator",
@@ -96,6 +91,7 @@ def add_evaluate(commands: Any) -> None:
     options.several("--scoring", "NAME", "additional scorer, such as f1_weighted")
     code = "code of a check to skip, such as copies. The code stands in brackets after the warning"
     options.several("--ignore", "CODE", code)
+    options.flag("--methods", _shared.METHODS)
     _add_predictions(options)
     _add_sizes(options)
 
@@ -109,11 +105,9 @@ def _add_predictions(options: _shared.Options) -> None:
         "names of the classes, otherwise they are models to compare. No model is fitted",
         nargs="+",
     )
-    options.add(
-        "--pos-label",
-        metavar="CLASS",
-        help="positive class (default: the rarer class). With --predictions, it is the class to "
-        "which probabilities, scores or 1 refer (default: the second in sorted order)",
+    options.positive(
+        "1, yes, true or positive, otherwise the rarer class, or with --predictions the second in "
+        "sorted order"
     )
     options.add(
         "--threshold",
@@ -128,9 +122,13 @@ def _read_threshold(text: str) -> Any:
     name, equals, wanted = text.partition("=")
     if text == "youden":
         return text
+    ends = {"sensitivity": 1.0, "specificity": 1.0, "cost_ratio": math.inf}
     with suppress(ValueError):
         number = float(_shared.read_number(wanted if equals else text))
-        return {name: number} if equals else number
+        if not equals:
+            return number
+        if 0 < number <= ends.get(name, 0):
+            return {name: number}
     raise argparse.ArgumentTypeError(
         f"must be a number, youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5, got {text!r}"
     )
@@ -185,7 +183,7 @@ def _run(options: argparse.Namespace) -> None:
     if options.threshold is not None:
         raise ValueError("--threshold must be used with --predictions.")
     # the data, its preparation and the estimator
-    table, numbers = _choose_task(_shared.read_columns(options, needs_target=True), options)
+    table, numbers = _shared.choose_task(_shared.read_columns(options, needs_target=True), options)
     subgroups = _find_subgroups(table, options)
     estimator, procedure = _make_estimator(table, options, numbers)
     options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
@@ -210,7 +208,7 @@ def _run(options: argparse.Namespace) -> None:
         feature_names=table.feature_names,
         left_out=table.left_out or None,
         ignore=tuple(options.ignore),
-        pos_label=_find_positive(table, options, numbers),
+        pos_label=_shared.find_positive(table, options, numbers),
         random_state=options.seed,
         n_jobs=options.jobs,
         memory=options.memory,
@@ -232,22 +230,15 @@ def _run_predictions(options: argparse.Namespace) -> None:
     for name in ("estimator", "select", "time", "cv", "budget", "include", "ignore"):
         if getattr(options, name) not in (None, "auto", []):
             raise ValueError(f"--{name} must not be used with --predictions, which fits no model.")
-    # columns with another role, or without predictions
-    taken = {options.target, options.groups, options.id, *options.drop} & {*options.predictions}
-    if taken:
-        raise ValueError(
-            f"--predictions: {taken.pop()!r} is also named by another option. Pass a column of "
-            "predictions."
-        )
     table = _shared.read_columns(options, needs_target=True)
     unknown = [name for name in options.predictions if name not in table.feature_names]
     if unknown:
         raise ValueError(f"--predictions: the column {unknown[0]!r} does not contain predictions.")
-    table, numbers = _choose_task(table, options)
+    table, numbers = _shared.choose_task(table, options)
     # a column of each class, of each system, or a single one
     places = [table.feature_names.index(name) for name in options.predictions]
     columns: Any = table.X[:, places]
-    classes = _name_classes(table)
+    classes = _shared.name_classes(table)
     labels: Any = [classes.get(name, name) for name in options.predictions]
     if len(places) == 1:
         columns, labels = columns[:, 0], None
@@ -265,7 +256,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
         scoring=options.scoring or None,
         groups=table.groups,
         by=_find_subgroups(table, options),
-        pos_label=_find_positive(table, options, numbers),
+        pos_label=_shared.find_positive(table, options, numbers),
         labels=labels,
         confidence_level=options.confidence_level,
         random_state=options.seed,
@@ -279,26 +270,6 @@ def _run_predictions(options: argparse.Namespace) -> None:
         numbers=numbers,
         column="prediction",
     )
-
-
-def _name_classes(table: Rows) -> dict[str, Any]:
-    """Return a dict from texts to classes."""
-    return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
-
-
-def _find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
-    """Return the class of --pos-label, or None without this option."""
-    if options.pos_label is None:
-        return None
-    if numbers:
-        raise ValueError("--pos-label requires a target of classes. Also pass --task classes.")
-    classes = _name_classes(table)
-    if options.pos_label not in classes:
-        raise ValueError(
-            f"--pos-label must be one of the classes {', '.join([*classes][:10])}, got "
-            f"{options.pos_label!r}."
-        )
-    return classes[options.pos_label]
 
 
 def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
@@ -317,42 +288,6 @@ def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | Non
         for value in columns[by]
     ]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
-
-
-def _choose_task(table: Rows, options: argparse.Namespace) -> tuple[Rows, bool]:
-    """Return the table with numbers or classes as its target, and whether they are numbers."""
-    import numpy as np
-
-    y, task = table.y, options.task
-    fractions = y.dtype.kind == "f" and bool((y % 1 != 0).any())
-    if task == "classes" and fractions:
-        raise ValueError(
-            f"--task classes needs a target of classes, but the target has {len(np.unique(y))} "
-            "distinct numbers with decimals. Leave out --task, or write classes in the file."
-        )
-    if y.dtype.kind not in "iuf":
-        if task == "numbers":
-            raise ValueError(f"--task numbers needs a numeric target, got the value {str(y[0])!r}.")
-        return table, False
-    # whole numbers may be both, so a hint says how they are treated
-    n_distinct = len(np.unique(y))
-    numbers = task == "numbers" or (task is None and (fractions or n_distinct > MAX_CLASSES))
-    # predicted fractions of more than two whole numbers are numbers
-    if task is None and n_distinct > 2 and len(options.predictions or ()) == 1:
-        column = table.X[:, table.feature_names.index(options.predictions[0])]
-        numbers |= column.dtype.kind == "f" and bool((column % 1 != 0).any())
-    if (
-        task is None
-        and not fractions
-        and (numbers or (n_distinct > 2 and options.data not in BUNDLED))
-    ):
-        kind, other = ("numeric", "classes") if numbers else ("classes", "numbers")
-        hint = (
-            f"the target has {n_distinct} distinct whole numbers and is treated as {kind}. --task "
-            f"{other} treats it as {other}."
-        )
-        table.hints.append(hint)
-    return (table._replace(y=y.astype(float)) if numbers else table), numbers
 
 
 def _make_estimator(table: Rows, options: argparse.Namespace, numbers: bool) -> tuple[Any, str]:
@@ -386,9 +321,17 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
     models = REGRESSORS if numbers else CLASSIFIERS
     if name not in models:
         kind = "numbers" if numbers else "classes"
+        # a path with dots, or a name or class that resembles a model
+        word = name.lower()
+        known = {MODELS[one][:2][numbers].partition(":")[2].lower(): one for one in models}
+        known |= {one: one for one in models}
+        near = [one for one in known if word in one or one in word]
+        near = near or get_close_matches(word, known, n=1)
+        meant = ":".join(name.rsplit(".", 1)) if "." in name else known[near[0]] if near else ""
+        hint = f" (did you mean {meant!r}?)" if meant else ""
         raise ValueError(
             f"--estimator must be one of {', '.join(models)} for a target of {kind}, or "
-            f"module:object such as sklearn.svm:SVC, got {name!r}."
+            f"module:object such as sklearn.svm:SVC, got {name!r}{hint}."
         )
     *paths, parameters = MODELS[name]
     estimator = parse_path(f"sklearn.{paths[numbers]}").set_params(**parameters)

@@ -24,6 +24,19 @@ from sklearn.utils import get_tags, indexable
 from skeval.utils import _checks
 from skeval.utils._compat import num_samples, safe_indexing
 
+POSITIVE_WORDS = {
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"),
+    ("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("-", "+"), ("-1", "1"),
+    ("-1.0", "1.0"),
+}  # fmt: skip
+"""Pairs of class names. Predictions of 1 mean the second one, which is the positive class."""
+
+
+def find_positive_name(classes: Sequence[Any]) -> int | None:
+    """Return the place of the one of two classes that is named 1, yes, true or the like."""
+    words = tuple(str(label).strip().lower() for label in classes)
+    return next((place for place in (1, 0) if words[:: 2 * place - 1] in POSITIVE_WORDS), None)
+
 
 @dataclass(frozen=True, eq=False)
 class Target:
@@ -49,7 +62,8 @@ class Target:
     output_classes : tuple of ndarray
         The sorted labels of each column. Empty for regression and for a single output.
     positive : int or None
-        Index of the positive one of two classes. None means the rarer class.
+        Index of the positive one of two classes. None means the class named 1, yes or true, or else
+        the rarer class.
     """
 
     y: np.ndarray
@@ -75,11 +89,15 @@ class Target:
 
     @property
     def positive_code(self) -> int:
-        """Index of the positive one of two classes, the second if both are equally frequent."""
-        if self.positive is not None or self.n_classes != 2:
+        """Index of the positive one of two classes, by its name or as the rarer one.
+
+        It is the second class if both are equally frequent.
+        """
+        if self.positive is not None or self.n_classes != 2 or self.classes is None:
             return 1 if self.positive is None else self.positive
         sizes = np.bincount(self.codes, minlength=2)
-        return int(sizes[1] <= sizes[0])
+        named = find_positive_name(self.classes.tolist())
+        return int(sizes[1] <= sizes[0]) if named is None else named
 
     def with_positive(self, pos_label: Any) -> Target:
         """Return the target with one of two classes as the positive one."""

@@ -486,7 +486,7 @@ def choose_n_clusters(
     if GAP in candidates:
         choices[GAP] = choose_by_gap(trial, candidates[GAP])
     if SEQUENTIAL in candidates:
-        unimodal = trial._replace(kind=_references.resolve_reference(X, "auto", "unimodal")[0])
+        unimodal = trial._replace(kind=_references.name_reference(X, "auto", "unimodal"))
         choices[SEQUENTIAL] = choose_sequentially(unimodal, candidates[SEQUENTIAL], n_references)
     if isinstance(method, str):
         return choices[method]

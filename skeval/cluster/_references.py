@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import isotonic_regression, minimize
+from scipy.optimize import isotonic_regression
 from scipy.sparse import issparse, vstack
-from scipy.special import logsumexp, softmax
-from scipy.stats import beta, chi2, norm, rankdata, t
+from scipy.special import betaincinv, betaln, logsumexp, softmax, xlogy
+from scipy.stats import chi2, norm, rankdata, t
 
 from skeval.utils._compat import safe_indexing
 
@@ -36,12 +36,19 @@ N_MODES = 17
 N_KNOTS = 801
 """Number of quantiles of a smooth distribution."""
 
-SHAPES = np.array(
-    [[0, 0, 0, 0], [0, 0.5, 0, 0.5], [0, -0.5, 0, -0.5], [-0.5, 0, 0.5, 0], [0.5, 0, -0.5, 0]]
-)
-SHAPE_BOUNDS = [(-8, 8), (-3, 3), (-3, 3), (-1.5, 1.5)]
-SEARCH = {"maxiter": 60, "ftol": 1e-6}
-"""Location, log scale, skewness and log tail weight of trial shapes, with bounds and options."""
+SHAPES = np.array([
+    [0, 0, 0, 0], [0, 0.5, 0, 0.5], [0, -0.5, 0, -0.5], [0, -1.25, 0, -1.25], [-0.5, 0, 0.5, 0],
+    [0.5, 0, -0.5, 0],
+])  # fmt: skip
+MAX_SHAPE = np.array([[8], [3], [3], [1.5]])
+"""Location, log scale, skewness and log tail weight of trial shapes, and their largest sizes."""
+
+N_STEPS, N_HALVINGS, MIN_GAIN, DELTA = 60, 20, 1e-5, 1e-5
+"""Maximum number of Newton steps and of halvings of a step, smallest gain of a step in the mean
+log-likelihood, and the difference of parameters for second derivatives."""
+
+BLOCK_SIZE = 2**17
+"""Maximum number of values whose shapes are fitted together."""
 
 MIN_DISTINCT, N_ITERATIONS = 0.9, 30
 """Fraction of distinct values required by `compare_shapes`, and its number of EM steps."""
@@ -59,10 +66,14 @@ N_SIMULATED = 4000
 """Smallest number of samples simulated for each of `TAILS`."""
 
 
+def name_reference(X: Any, reference: str, default: str = "uniform") -> str:
+    """Return the kind of reference. "auto" means `default`, but permuted columns of sparse X."""
+    return reference if reference != "auto" else "permuted" if issparse(X) else default
+
+
 def resolve_reference(X: Any, reference: str, default: str = "uniform") -> tuple[str, Draws]:
     """Return the kind of reference and a function that draws data of the shape and type of X."""
-    if reference == "auto":
-        reference = "permuted" if issparse(X) else default
+    reference = name_reference(X, reference, default)
     if reference == "permuted":
         return reference, partial(permute_columns, X)
     if issparse(X):
@@ -159,7 +170,7 @@ def fit_unimodal(X: np.ndarray) -> Unimodal:
     else:
         _, sizes, axes = np.linalg.svd(scores, full_matrices=False)
         root = sizes[:, None] * axes
-    return Unimodal(root, [fit_unimodal_column(column) for column in X.T], fit_tail(scores, root))
+    return Unimodal(root, fit_columns(X), fit_tail(scores, root))
 
 
 def correct_for_ties(scores: np.ndarray, tied: np.ndarray) -> np.ndarray:
@@ -216,15 +227,18 @@ def fit_tail(scores: np.ndarray, root: np.ndarray) -> float:
     rng, levels = np.random.default_rng(0), np.sort(scores, axis=0)
     shape = -(-N_SIMULATED // n), n
     normal, uniform = rng.normal(size=(*shape, len(root))) @ root, rng.random((*shape, 1))
-    variances = []
+    observed, variances = (scores**2).sum(axis=1).var(), list[float]()
+    squares = np.empty(normal.shape)
     for tail in TAILS:
         # samples of a t copula with the sorted values of the data as margins
-        ranks = (normal / draw_scale(tail, uniform)).argsort(axis=1).argsort(axis=1)
-        squares = np.take_along_axis(levels[None], ranks, axis=1) ** 2
+        order = (normal / draw_scale(tail, uniform)).argsort(axis=1)
+        np.put_along_axis(squares, order, levels[None] ** 2, axis=1)
         variances.append(squares.sum(axis=2).var(axis=1).mean())
-    observed = (scores**2).sum(axis=1).var()
-    # the variance increases with the tail, up to noise of the simulation
-    return float(np.interp(observed, np.maximum.accumulate(variances), TAILS))
+        # the variance increases with the tail, up to noise of the simulation
+        if variances[-1] >= observed:
+            break
+    rising = np.maximum.accumulate(variances)
+    return float(np.interp(observed, rising, TAILS[: len(rising)]))
 
 
 def draw_scale(tail: float, uniform: np.ndarray) -> np.ndarray:
@@ -232,23 +246,34 @@ def draw_scale(tail: float, uniform: np.ndarray) -> np.ndarray:
     return np.sqrt(chi2.ppf(uniform, 1 / tail) * tail) if tail else np.ones_like(uniform)
 
 
-def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
-    """Return a unimodal distribution near the empirical one.
+def fit_columns(X: np.ndarray) -> list[UnimodalColumn]:
+    """Return a unimodal distribution near the empirical one of each column.
 
-    The distribution of continuous values is smooth (see `fit_shape`). On a lattice, it is the
-    nearest one in Kolmogorov's distance. For a fixed mode, the density is then the monotone
-    regression of the empirical density on either side. Its integral is the convex minorant or
-    concave majorant of the distribution function.
+    The distribution of continuous values is smooth (see `fit_shapes`).
     """
-    edges, mass, step = divide_range(values)
+    ranges = [divide_range(column) for column in X.T]
+    smooth = [k for k, (_, mass, step) in enumerate(ranges) if mass.size and not step]
+    # quantiles, and from the outermost on a straight line to the extremes of the data
+    inside = np.linspace(1 / len(X), 1 - 1 / len(X), N_KNOTS)
+    probabilities = np.concatenate([[0.0], inside, [1.0]])
+    columns = {}
+    size = max(1, BLOCK_SIZE // len(X))
+    for block in (smooth[start : start + size] for start in range(0, len(smooth), size)):
+        for k, quantiles in zip(block, fit_shapes(X[:, block])[1](inside), strict=True):
+            edges = ranges[k][0]
+            knots = np.concatenate([edges[:1], quantiles.clip(edges[0], edges[-1]), edges[-1:]])
+            columns[k] = UnimodalColumn(probabilities, knots, 0.0)
+    return [columns[k] if k in columns else fit_lattice(*one) for k, one in enumerate(ranges)]
+
+
+def fit_lattice(edges: np.ndarray, mass: np.ndarray, step: float) -> UnimodalColumn:
+    """Return the unimodal distribution on a lattice that is nearest in Kolmogorov's distance.
+
+    For a fixed mode, the density is the monotone regression of the empirical density on either
+    side. Its integral is the convex minorant or concave majorant of the distribution function.
+    """
     if not mass.size:
         return UnimodalColumn(np.array([0.0, 1.0]), edges[[0, 0]], 0.0)
-    if not step:
-        # quantiles, and from the outermost on a straight line to the extremes of the data
-        inside = np.linspace(1 / len(values), 1 - 1 / len(values), N_KNOTS)
-        knots = np.clip(fit_shape(values)[1](inside), edges[0], edges[-1])
-        probabilities = np.concatenate([[0.0], inside, [1.0]])
-        return UnimodalColumn(probabilities, np.concatenate([edges[:1], knots, edges[-1:]]), 0.0)
     widths = np.diff(edges)
     density, empirical = mass / widths, np.cumsum(mass)
     best = (np.inf, empirical)
@@ -266,61 +291,100 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
     return UnimodalColumn(np.append(0.0, best[1] / best[1][-1]), edges, step)
 
 
-def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
-    r"""Fit a smooth unimodal distribution. Return its log-likelihood and its quantile function.
+def fit_shapes(values: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    r"""Fit a smooth unimodal distribution to each column of values of shape (n, p).
 
-    It is a sinh-arcsinh distribution, or a beta distribution between the extremes if that is more
-    likely. With a standard normal Z, the former is :math:`X = \xi + \eta
+    Return the (p,) log-likelihoods, and a function from q probabilities to (p, q) quantiles. The
+    distribution is a sinh-arcsinh distribution, or a beta distribution between the extremes if that
+    is more likely. With a standard normal Z, the former is :math:`X = \xi + \eta
     \sinh((\operatorname{arsinh} Z + \epsilon) / \delta)`, with any skewness and with heavy or
     light tails (Jones and Pewsey, 2009). The latter has bounds. Neither has a tail that resembles
     a cluster beside a larger one.
     """
-    center, half = np.median(values), np.subtract(*np.quantile(values, [0.75, 0.25])) / 2
-    scale = half if half > 0 else values.std()
-    standardized = (values - center) / scale
-
-    def loss(parameters: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return the mean negative log-likelihood and its gradient."""
-        location, log_scale, skewness, log_tail = parameters
-        place = (standardized - location) * np.exp(-log_scale)
-        bent = np.exp(log_tail) * np.arcsinh(place)
-        # the density of Z, and the logarithm of its derivative by the place
-        z, squared = np.sinh(bent - skewness), 1 + place**2
-        slope = np.sqrt(1 + z**2)
-        log_density = np.log(slope) - (z**2 + np.log(2 * np.pi * squared)) / 2
-        # derivatives by the bent place, and by the place
-        by_bent = z / slope - z * slope
-        by_place = by_bent * np.exp(log_tail) / np.sqrt(squared) - place / squared
-        parts = [
-            -by_place * np.exp(-log_scale),
-            -by_place * place - 1,
-            -by_bent,
-            by_bent * bent + 1,
-        ]
-        return log_scale - log_tail - log_density.mean(), -np.mean(parts, axis=1)
-
-    # the best of five shapes, improved within bounds that exclude a peak on a single value
-    start = min(SHAPES, key=lambda shape: loss(shape)[0])
-    best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=SHAPE_BOUNDS, options=SEARCH)
-    location, log_scale, skewness, log_tail = best.x
+    n = len(values)
+    center, half = np.median(values, 0), np.subtract(*np.quantile(values, [0.75, 0.25], 0)) / 2
+    scale = np.where(half > 0, half, values.std(axis=0))
+    fitted, loss = fit_sinh_arcsinh((values - center) / scale)
+    location, log_scale, skewness, log_tail = fitted[:, :, None]
+    likelihood = -n * (loss + np.log(scale))
+    # a beta distribution with one mode, and the mean and, if possible, variance of the values
+    spacing = np.ptp(values, axis=0) / (n - 1)
+    low, width = values.min(axis=0) - spacing / 2, np.ptp(values, axis=0) + spacing
+    inside = (values - low) / width
+    mean = inside.mean(axis=0)
+    total = mean * (1 - mean) / inside.var(axis=0) - 1
+    total = np.maximum(total, np.maximum(1 / mean, 1 / (1 - mean)))
+    a, b = mean * total, (1 - mean) * total
+    log_density = xlogy(a - 1, inside) + xlogy(b - 1, 1 - inside) - betaln(a, b)
+    likelihood_between = log_density.sum(axis=0) - n * np.log(width)
 
     def quantile(probabilities: np.ndarray) -> np.ndarray:
         z = np.arcsinh(norm.ppf(probabilities)) + skewness
-        return center + scale * (location + np.exp(log_scale) * np.sinh(z / np.exp(log_tail)))
+        bent = location + np.exp(log_scale) * np.sinh(z / np.exp(log_tail))
+        quantiles = center[:, None] + scale[:, None] * bent
+        for k in np.flatnonzero(likelihood_between > likelihood):
+            quantiles[k] = low[k] + width[k] * betaincinv(a[k], b[k], probabilities)
+        return quantiles
 
-    likelihood = -len(values) * (best.fun + np.log(scale))
-    # a beta distribution with one mode, and the mean and, if possible, variance of the values
-    spacing = np.ptp(values) / (len(values) - 1)
-    low, width = values.min() - spacing / 2, np.ptp(values) + spacing
-    inside = (values - low) / width
-    mean = inside.mean()
-    total = mean * (1 - mean) / inside.var() - 1
-    total = max(total, 1 / mean, 1 / (1 - mean))
-    between = beta(mean * total, (1 - mean) * total)
-    likelihood_between = between.logpdf(inside).sum() - len(values) * np.log(width)
-    if likelihood_between > likelihood:
-        return likelihood_between, lambda probabilities: low + width * between.ppf(probabilities)
-    return likelihood, quantile
+    return np.maximum(likelihood, likelihood_between), quantile
+
+
+def fit_sinh_arcsinh(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (4, p) parameters of each column, and its mean negative log-likelihood.
+
+    Newton's method starts at the best of six shapes. Bounds exclude a peak on a single value.
+    """
+    trials = np.array([measure_shape(values, shape[:, None])[0] for shape in SHAPES])
+    fitted = SHAPES[trials.argmin(axis=0)].T.astype(float)
+    loss, gradient = measure_shape(values, fitted)
+    left = np.arange(values.shape[1])  # columns that are not finished
+    for _ in range(N_STEPS):
+        own, place, before, slope = values[:, left], fitted[:, left], loss[left], gradient[:, left]
+        # second derivatives from differences of the gradient, (p, 4, 4)
+        moved = [measure_shape(own, place + DELTA * axis[:, None])[1] for axis in np.eye(4)]
+        curvature = (np.array(moved) - slope).transpose(2, 0, 1) / DELTA
+        curvature = (curvature + curvature.transpose(0, 2, 1)) / 2
+        # a parameter stays at a bound that the loss pushes it to
+        free = ~((np.abs(place) >= MAX_SHAPE) & (place * slope < 0)).T
+        curvature *= free[:, :, None] & free[:, None, :]
+        sizes, axes = np.linalg.eigh(curvature + np.eye(4) * ~free[:, :, None])
+        along = np.einsum("pij,ip->pj", axes, slope * free.T) / np.maximum(np.abs(sizes), 1e-3)
+        step = -np.einsum("pij,pj->ip", axes, along)
+        step /= np.maximum(1, np.abs(step).max(axis=0))  # second derivatives are local
+        # up to the first bound, which is then fixed in the next step
+        room = (np.copysign(MAX_SHAPE, step) - place) / np.where(step, step, 1)
+        size = np.where(room > 0, room, 1).min(axis=0).clip(max=1)
+        step *= size
+        # halve the step where it does not decrease the loss
+        for _ in range(N_HALVINGS):
+            tried = np.clip(place + step, -MAX_SHAPE, MAX_SHAPE)
+            after, steepness = measure_shape(own, tried)
+            if not (worse := ~(after <= before)).any():
+                break
+            step[:, worse] /= 2
+        better = left[~worse]
+        fitted[:, better], gradient[:, better] = tried[:, ~worse], steepness[:, ~worse]
+        loss[better] = after[~worse]
+        left = left[(before - loss[left] > MIN_GAIN) | (size < 1)]
+        if not left.size:
+            break
+    return fitted, loss
+
+
+def measure_shape(values: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (p,) mean negative log-likelihoods of the columns, and their (4, p) gradient."""
+    location, log_scale, skewness, log_tail = parameters
+    place = (values - location) * np.exp(-log_scale)
+    bent = np.exp(log_tail) * np.arcsinh(place)
+    # the density of Z, and the logarithm of its derivative by the place
+    z, squared = np.sinh(bent - skewness), 1 + place**2
+    slope = np.sqrt(1 + z**2)
+    log_density = np.log(slope) - (z**2 + np.log(2 * np.pi * squared)) / 2
+    # derivatives by the bent place, and by the place
+    by_bent = z / slope - z * slope
+    by_place = by_bent * np.exp(log_tail) / np.sqrt(squared) - place / squared
+    parts = [-by_place * np.exp(-log_scale), -by_place * place - 1, -by_bent, by_bent * bent + 1]
+    return log_scale - log_tail - log_density.mean(axis=0), -np.mean(parts, axis=1)
 
 
 def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
@@ -341,7 +405,7 @@ def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
         log_density = np.log(weight / spread / len(values)) - ((values - mean) / spread) ** 2 / 2
         share = softmax(log_density, axis=0)
     normal = logsumexp(log_density, axis=0).sum() - len(values) * np.log(2 * np.pi) / 2
-    return float(normal - fit_shape(values)[0])
+    return float(normal - fit_shapes(values[:, None])[0][0])
 
 
 def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

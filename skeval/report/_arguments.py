@@ -15,7 +15,7 @@ from scipy.sparse import issparse
 from skeval._inference.estimate import Estimate, MetricExtra, Results
 from skeval._inference.intervals import mirrored
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.sampling_units import Target, units_of
+from skeval._resampling.sampling_units import Target, find_positive_name, units_of
 from skeval.metrics import get_scorer
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
@@ -411,13 +411,6 @@ def _hold_text(values: np.ndarray) -> np.ndarray:
     return values.astype(str) if values.dtype.kind == "O" else values
 
 
-POSITIVE_WORDS = {
-    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"),
-    ("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("-", "+"), ("-1", "1"),
-}  # fmt: skip
-"""Pairs of class names. Predictions of 1 mean the second one."""
-
-
 def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> np.ndarray | None:
     """Return predictions of 0 and 1, or -1 and 1, as the two classes of `y` that they encode.
 
@@ -443,20 +436,18 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
             )
         return None
     # which class 1 stands for: by the option, or by words such as "yes"
-    words = tuple(str(label).strip().lower() for label in classes)
-    negative, positive = classes
     if pos_label is not None:
         _checks.positive_label(classes, pos_label)
-        negative, positive = sorted(classes, key=lambda label: label == pos_label)
-    elif words[::-1] in POSITIVE_WORDS:
-        positive, negative = classes
-    elif words not in POSITIVE_WORDS and set(classes) not in ({0, 1}, {-1, 1}):
+        place: int | None = classes.index(pos_label)
+    else:
+        place = find_positive_name(classes)
+    if place is None:
         raise ValueError(
             f"pos_label must be passed if y_true has {classes[0]!r} and {classes[1]!r} and "
             f"predictions have {min(values):g} and {max(values):g}: it is the class that 1 stands "
             "for. Pass kind='probabilities' if the predictions are probabilities."
         )
-    return np.where(predictions == 1, positive, negative)
+    return np.where(predictions == 1, classes[place], classes[1 - place])
 
 
 def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
@@ -629,9 +620,9 @@ def _read_columns(
     if kind == "probabilities":
         columns = _checks.check_rows("predictions", columns)
     if len(classes) == 2:
-        # two classes have one score, of the rarer class by default
+        # two classes have one score, of the positive class
         one = columns[:, 1] if kind == "probabilities" else columns[:, 1] - columns[:, 0]
-        if pos_label is None:  # the rarer class
+        if pos_label is None:
             codes = np.searchsorted(classes, y)
             pos_label = classes.tolist()[Target(y, classes, codes).positive_code]
         if pos_label == classes.tolist()[0]:

@@ -197,7 +197,7 @@ def evaluate(
         the function is the code of the warning.
     pos_label : int, float, bool or str, default=None
         The positive one of two classes, for average precision, curves and the scores of the
-        predictions. None means the rarer class.
+        predictions. None means the class named 1, yes, true or positive, otherwise the rarer class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None

@@ -35,7 +35,7 @@ from skeval.cluster import (
 from skeval.cluster._choose import StructureReference
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
-from skeval.cluster._references import NOISE, REFERENCES, resolve_reference
+from skeval.cluster._references import NOISE, REFERENCES, name_reference
 from skeval.cluster._stability import (
     PREDICTION_STRENGTH,
     RECOVERED,
@@ -228,7 +228,7 @@ def evaluate_clusterer(
     # choose the number by all rules
     begin_step("number of clusters", verbose)
     methods = [_choose.SEQUENTIAL, *HALVES]
-    if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
+    if name_reference(X, reference) != "permuted":  # permuted columns keep ties
         methods.append(_choose.GAP)
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
         clusterer,

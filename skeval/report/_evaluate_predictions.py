@@ -14,6 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.estimate import Results
+from skeval._resampling.sampling_units import find_positive_name
 from skeval.metrics._calibration import measure_calibration
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._score_interval import measure_metrics
@@ -89,8 +90,9 @@ def evaluate_predictions(
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive.
     pos_label : int, float, bool or str, default=None
-        With two classes, the class to which probabilities or scores refer. None means the second
-        class in sorted order.
+        With two classes, the positive class, to which probabilities or scores in one column refer.
+        None means the second class in sorted order for one column, and the same class as in
+        `evaluate` for two.
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `predictions`, or label of each column of `y_true`. None means the
         column names of a data frame, or the sorted classes of `y_true`.
@@ -421,9 +423,8 @@ class PredictionsReport(_sections.PredictionsPage):
         if self.positive is None or classes is None or classes.dtype.kind not in "USO":
             return basis
         text = f"Positive class: {quote_label(self.positive)}"
-        words = tuple(str(label).strip().lower() for label in classes)
         by_order = self.settings.get("pos_label", "None") == "None"
-        if by_order and words not in _arguments.POSITIVE_WORDS:
+        if by_order and find_positive_name(classes.tolist()) != 1:
             text += (
                 f", the second in sorted order; if the {self.kind} refer to "
                 f"{quote_label(classes[0])}, pass pos_label={classes.tolist()[0]!r} (--pos-label)"

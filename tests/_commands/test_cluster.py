@@ -54,7 +54,7 @@ def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
     files = ["--json", path, "--html", page]
     text = printed(capsys, "iris", "--seed", 7, *files, "--no-scale", *QUICK)
     report = evaluate_clusterer(
-        KMeans(n_init=10),
+        KMeans(n_init=3),
         iris.drop(columns="target").to_numpy(),
         n_clusters=range(2, 4),
         labels_true=iris.target.to_numpy(),
@@ -73,7 +73,7 @@ def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
 def test_features_are_scaled_by_default(bundled, iris):
     X = StandardScaler().fit_transform(iris.drop(columns="target").to_numpy())
     options = {"n_clusters": range(2, 4), "n_repeats": 2, "random_state": 0}
-    report = evaluate_clusterer(KMeans(n_init=10), X, labels_true=iris.target, **options)
+    report = evaluate_clusterer(KMeans(n_init=3), X, labels_true=iris.target, **options)
     assert str(report) in bundled[0]
 
 
@@ -94,7 +94,7 @@ def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
     np.savez(tmp_path / "few.npz", X=np.repeat(np.eye(3), 10, axis=0))
     text = printed(capsys, tmp_path / "few.npz", "--k", "3:4", "--repeats", "3")
     assert "! Fewer clusters: the algorithm returned 3 clusters instead of 4. Ignore k = 4." in text
-    assert "note: Number of distinct clusters (3) found smaller than n_clusters (4)" in text
+    assert "note: Number of distinct clusters (3) found smaller than --k (4)" in text
 
 
 @pytest.mark.parametrize("n", [4, 8, 12])
@@ -102,7 +102,7 @@ def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, cap
     path = tmp_path / "few.npz"
     np.savez(path, X=np.random.default_rng(n).normal(size=(n, 2)))
     assert "vidence of clusters" in printed(capsys, path, "--repeats", "3")
-    message = f"n_clusters must lie between 2 and {n // 2}, half of the {n} samples"
+    message = f"--k must lie between 2 and {n // 2}, half of the {n} samples"
     assert_one_line(["cluster", str(path), "--k", f"2:{n // 2 + 1}"], message, capsys)
 
 

@@ -51,14 +51,16 @@ def test_files_that_differ_in_their_samples_are_refused(files, tmp_path, capsys)
     other = tmp_path / "other.csv"
     other.write_text("target,prediction\nn,n\ny,n\n")
     assert main(["compare", files["old"], str(other)]) == 2
-    assert "the same true values in 'target'" in capsys.readouterr().err
+    assert f"{files['old']} has 1000 rows and {other} 2" in capsys.readouterr().err
     assert main(["compare", files["old"], files["bad"], "--prediction", "p"]) == 2
-    assert "no column 'p' for --prediction (did you mean" in capsys.readouterr().err
+    assert "no column 'p' for --predictions (did you mean" in capsys.readouterr().err
 
 
 def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert main(["compare", files["old"], files["old"], "--margin", "0.001"]) == 0
-    assert "the same predictions" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "the same predictions" in printed
+    assert "undefined" not in printed
 
 
 @pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "-1%", "nan", "5 %%"])
@@ -86,17 +88,22 @@ def test_rows_are_joined_by_a_column_of_names(files, key, tmp_path, capsys):
         paths[name] = str(tmp_path / f"{name}.csv")
         frame.to_csv(paths[name], index=False)
     assert main(["compare", files["old"], files["bad"]]) == 1
-    expected = capsys.readouterr().out
+    expected = capsys.readouterr().out.replace("their order", f"the column {key!r}")
     words = ["compare", paths["old"], paths["bad"]]
     if key == "code":
         assert main(words) == 2
-        assert "row 1 differs. Pass --id COLUMN" in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert "the target 'target' differs in 478 of 1000 rows: row 1 of" in error
+        assert "another order. Sort both files alike, or pass --id COLUMN" in error
         words += ["--id", "code"]
     assert main(words) == 1
     assert capsys.readouterr().out == expected
     frames["bad"].iloc[1:].to_csv(paths["bad"], index=False)
     assert main(words) == 2
-    assert f"bad.csv has no row with {key} p0" in capsys.readouterr().err
+    assert (
+        f"bad.csv has no row with {key} 'p0', which is row 1 of {paths['old']}"
+        in capsys.readouterr().err
+    )
 
 
 def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
@@ -108,8 +115,8 @@ def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
         pd.DataFrame({"target": truth, "prediction": score}).to_csv(paths[-1], index=False)
     assert main(["compare", *paths]) == 1
     printed = capsys.readouterr().out
-    assert "brier_score_loss: new.csv - old.csv" in printed
-    assert "roc_auc: new.csv - old.csv" in printed
+    assert "brier_score_loss, permutation" in printed
+    assert "roc_auc, delong" in printed
     assert "only 0 and 1" not in printed
     assert main(["compare", *paths, "--metric", "roc_auc"]) == 1
     assert "brier" not in capsys.readouterr().out
@@ -155,7 +162,9 @@ def test_numbers_are_read_with_their_marks_and_compared_by_a_loss(tmp_path, caps
     assert "--metric must be passed for a numeric target" in capsys.readouterr().err
     for metric in ("mean_absolute_error", "neg_mean_absolute_error"):
         assert main([*words, "--metric", metric]) == 1
-        assert "mean_absolute_error: new.csv - old.csv" in capsys.readouterr().out
+        printed = capsys.readouterr().out
+        assert "mean_absolute_error, permutation" in printed
+        assert "new.csv - old.csv" in printed
 
 
 @pytest.mark.parametrize("kind", ["labels", "rare labels", "probabilities", "numbers"])
@@ -215,3 +224,116 @@ def test_metrics_of_numbers_and_their_margins_are_named(tmp_path, capsys, words,
     frame.to_csv(tmp_path / "a.csv", index=False)
     assert main(["compare", str(tmp_path / "a.csv"), str(tmp_path / "a.csv"), *words]) == 2
     assert named in capsys.readouterr().err
+
+
+def write_pair(folder, **columns):
+    """Write a.csv and, with other columns, b.csv, of the same 40 samples. Return the words."""
+    base = {
+        "id": [f"p{k}" for k in range(40)],
+        "target": np.arange(40) % 2,
+        "prediction": np.arange(40) % 2 ^ (np.arange(40) < 6),
+    }
+    for name, own in {"a": {}, "b": columns}.items():
+        pd.DataFrame(base | own).to_csv(folder / f"{name}.csv", index=False)
+    return ["compare", str(folder / "a.csv"), str(folder / "b.csv")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "parts"),
+    [
+        (
+            {"id": ["p0", "p2", "p0", *map(str, range(37))]},
+            ["b.csv", "'id'", "'p0'", "rows 1 and 3", "--id COLUMN"],
+        ),
+        ({"id": [f"q{k}" for k in range(40)]}, ["a.csv", "'q0'", "row 1", "40 of 40", "'p0'"]),
+        ({"target": np.arange(40) % 2 + 1}, ["'target'", "(0 and 1, 1 and 2)", "alike"]),
+        ({"target": ["no", "yes"] * 20}, ["'target'", "0 and 'no', 1 and 'yes'", "alike"]),
+        ({"target": [1, 1] + [0, 1] * 19}, ["row 1", "has 0", "has 1", "id 'p0' in one"]),
+        ({"prediction": [1, 2] * 20}, ["b.csv", "'prediction'", "(0, 1)", "got 2 in row 2"]),
+        ({"prediction": ["No", "Yes"] * 20}, ["b.csv", "'prediction'", "'No' in row 1"]),
+        ({"prediction": [2.5, 97.0] * 20}, ["b.csv", "between 0 and 1", "2.5 in row 1", "by 100"]),
+    ],
+)
+def test_an_error_names_the_file_the_column_the_row_and_the_values(
+    tmp_path, capsys, columns, parts
+):
+    assert main(write_pair(tmp_path, **columns)) == 2
+    error = capsys.readouterr().err
+    assert [part for part in parts if part not in error] == []
+
+
+def test_a_file_without_rows_is_named(tmp_path, capsys):
+    words = write_pair(tmp_path)
+    (tmp_path / "b.csv").write_text("id,target,prediction\n")
+    assert main(words) == 2
+    assert "b.csv must contain at least two rows" in capsys.readouterr().err
+
+
+def test_patients_with_several_rows_must_have_the_same_order(tmp_path, capsys):
+    base = {"patient_id": np.arange(40) // 2, "target": np.arange(40) % 2}
+    for name, places in {"a": np.arange(40), "b": np.arange(40)[::-1]}.items():
+        frame = pd.DataFrame(base | {"prediction": 1, "site_id": 7}).iloc[places]
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert "'patient_id' in another order: row 1 of " in error
+    assert "a.csv has 0, and of " in error
+    assert "b.csv 19." in error
+    assert main([*words[:2], words[1]]) == 0
+
+
+@pytest.mark.parametrize("option", ["--target", "--predictions", "--prediction"])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_an_identifier_is_neither_a_target_nor_a_prediction(tmp_path, capsys, option, numbers):
+    words = write_pair(tmp_path, score=np.linspace(0, 1, 40))
+    if numbers:
+        for path in words[1:]:
+            pd.read_csv(path).assign(id=np.arange(40)).to_csv(path, index=False)
+    assert main([*words, option, "id"]) == 2
+    error = capsys.readouterr().err
+    assert "names 'id', which identifies the rows" in error
+    assert f"columns are '{'prediction' if option == '--target' else 'target'}'" in error
+
+
+@pytest.mark.parametrize("words", [["yes", "no"], ["ill", "well"]])
+def test_two_classes_with_names_are_compared_as_0_and_1(tmp_path, words):
+    """The probabilities refer to the second class in sorted order, or to --pos-label."""
+    rng, results = np.random.default_rng(0), []
+    truth = np.arange(80) % 2
+    scores = {name: 0.2 + 0.6 * (truth + 0.5 * rng.random(80) > 0.7) for name in "ab"}
+    scores["b"] = np.where(rng.random(80) < 0.2, 1 - scores["b"], scores["b"])
+    names = sorted(words)
+    for coded, more in ((truth, []), (np.take(names, truth), []), (np.take(names, 1 - truth), [0])):
+        for name, score in scores.items():
+            frame = pd.DataFrame({"target": coded, "prediction": score})
+            frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        files = [str(tmp_path / f"{name}.csv") for name in "ab"]
+        positive = [word for place in more for word in ("--pos-label", names[place])]
+        for metric in ("brier_score_loss", "roc_auc"):
+            out = ["--metric", metric, "--json", str(tmp_path / "out.json")]
+            main(["compare", *files, *out, *positive])
+            results.append(json.loads((tmp_path / "out.json").read_text())["value"])
+    np.testing.assert_allclose(np.reshape(results, (3, 2)), [results[:2]] * 3)
+
+
+def test_labels_instead_of_scores_are_noted(tmp_path, capsys):
+    words = write_pair(tmp_path, prediction=np.arange(40) % 2 ^ (np.arange(40) < 9))
+    assert main([*words, "--metric", "roc_auc"]) in (0, 1)
+    assert "a single point of the curve" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_result_names_the_files_as_the_text_does(tmp_path, capsys, same):
+    words = write_pair(tmp_path, prediction=np.arange(40) % 2 ^ (np.arange(40) < 9))
+    if same:
+        (tmp_path / "new").mkdir()
+        words[2] = str((tmp_path / "b.csv").rename(tmp_path / "new" / "a.csv"))
+    main([*words, "--json", str(tmp_path / "out.json")])
+    result, names = json.loads((tmp_path / "out.json").read_text()), ("A", "B")
+    names = names if same else ("a.csv", "b.csv")
+    assert (result["a"], result["b"]) == names
+    difference = f"{names[1]} - {names[0]}"
+    assert result["name"] == f"accuracy: {difference}"
+    assert result["value"] == pytest.approx(-3 / 40)
+    assert difference in capsys.readouterr().out

@@ -405,7 +405,7 @@ def test_unknown_columns_are_named_at_once(tmp_path):
     message = r"no column 'Age' for --drop \(did you mean 'age'\?\) and no column 'ill' for --id"
     with pytest.raises(ValueError, match=message):
         load(path, "--drop", "Age", "--id", "ill")
-    with pytest.raises(ValueError, match="--drop must not name the target 'target'"):
+    with pytest.raises(ValueError, match="--target and --drop both name 'target'"):
         load(path, "--drop", "target")
 
 

@@ -91,7 +91,7 @@ def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_for
     ("arguments", "message"),
     [
         (["absent.csv"], "there is no file 'absent.csv'. Bundled data are"),
-        (["iris", "--cv", "99"], "cv=99 folds need a class with at least 99 samples"),
+        (["iris", "--cv", "99"], "--cv 99 folds need a class with at least 99 samples"),
         (["iris", "--target", "x"], "iris has no column 'x' for --target. Its columns are"),
         (
             ["iris", "--scoring", "f1"],
@@ -297,7 +297,7 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     assert main([*words, "--predictions", "q"]) == 2
     assert "no column 'q'" in capsys.readouterr().err
     assert main([*words, "--predictions", "y"]) == 2
-    assert "--predictions: 'y' is also named by another option" in capsys.readouterr().err
+    assert "--target and --predictions both name 'y'" in capsys.readouterr().err
     for column in ("p", "label"):
         gaps = frame.assign(**{column: frame[column].astype(object).where(frame.index != 3, None)})
         gaps.to_csv(tmp_path / "p.csv", index=False)
@@ -379,7 +379,7 @@ def test_the_positive_class_is_named(answers, capsys):
     assert main(["evaluate", *words, "called", "--pos-label", "ill"]) == 0
     assert "Error rate" in capsys.readouterr().out
     assert main(["evaluate", *words, "called"]) == 2
-    assert "pos_label must be passed" in capsys.readouterr().err
+    assert "--pos-label must be passed" in capsys.readouterr().err
     assert main(["evaluate", *words, "ours", "--pos-label", "sick"]) == 2
     assert "--pos-label must be one of the classes" in capsys.readouterr().err
     for label in ("ill", "well"):

@@ -1,6 +1,7 @@
 """Tables as people have them, on the command line."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -208,3 +209,65 @@ def test_a_summary_says_what_to_do_about_an_error_that_must_not_be_quoted(tmp_pa
         "! Identifier [identifier]: Pass 'patient' as groups (--groups patient, or groups= in"
         in text
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("--scoring acuracy", ["--scoring must", "'accuracy'"]),
+        ("--scoring r2", ["--scoring 'r2' needs"]),
+        ("--scoring neg_brier_score", ["--scoring 'neg_brier_score'", "--estimator logistic"]),
+        ("--include permutaton", ["--include must", "'permutation'"]),
+        ("--include loo", ["'leave_one_out'"]),
+        ("--cv 70", ["--cv 70 folds", "--include leave_one_out"]),
+        ("--time Sex", ["--time must"]),
+        ("--ignore copy", ["--ignore must", "'copies'"]),
+        ("--scoring f1", ["classes must be 0 and 1", "Write 'yes' as 1", "f1_macro"]),
+        ("--target Port --drop-missing-target --scoring f1", ["f1_macro"]),
+        ("--target Name", ["--target names 'Name', which identifies the rows", "'Survived'"]),
+        ("--drop Age,Sex", ["--drop Age --drop Sex"]),
+        ("--predictions Age,Sex", ["--predictions Age Sex"]),
+        ("--sep ,", ["--sep ';'"]),
+        ("--encoding utf9", ["utf-8"]),
+    ],
+)
+def test_errors_name_options_and_not_arguments(people, capsys, words, parts):
+    words = words.split() if "--target" in words else ["--target", "Survived", *words.split()]
+    assert main(["evaluate", people, *words]) == 2
+    error = capsys.readouterr().err
+    assert [part for part in parts if part not in error] == []
+    assert not re.search(r"get_scorer_names|LeaveOneOut|y_true|pos_label|\w=|\bNone\b", error)
+    assert without_progress(error).count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("logistc", "logistic"),
+        ("LogisticRegression", "logistic"),
+        ("sklearn.svm.SVC", "sklearn.svm:SVC"),
+        ("svm", "linear-svm"),
+        ("randomforest", "forest"),
+        ("tree", None),
+    ],
+)
+def test_an_estimator_that_is_meant_is_named(people, capsys, name, meant):
+    assert main(["evaluate", people, "--target", "Survived", "--estimator", name]) == 2
+    error = capsys.readouterr().err
+    assert (f"(did you mean {meant!r}?)" in error) == (meant is not None)
+    assert ("did you mean" in error) == (meant is not None)
+
+
+@pytest.mark.parametrize("predictions", [False, True])
+def test_the_methods_paragraph_is_printed_and_on_the_pages(people, capsys, tmp_path, predictions):
+    frame = draw_people().assign(p=np.linspace(0, 1, 80))
+    frame.to_csv(people, index=False, sep=";")
+    words = ["--predictions", "p"] if predictions else ["--drop", "p", *LEAST[1:]]
+    words += ["--html", str(tmp_path / "a.html"), "--markdown", str(tmp_path / "a.md")]
+    for more, present in (([], False), (["--methods"], True)):
+        assert main(["evaluate", people, "--target", "Survived", *words, *more]) == 0
+        texts = [capsys.readouterr().out, (tmp_path / "a.html").read_text()]
+        texts.append((tmp_path / "a.md").read_text())
+        for text in texts:
+            assert ("Computed with skeval" in " ".join(text.split())) == present
+            assert ("methods: " in text) == present

@@ -6,19 +6,22 @@ import pytest
 from helpers.crossed import each_value
 from helpers.references import Recorder, draw_references
 from reference import sequential as reference
-from scipy.optimize import minimize
+from scipy.optimize import approx_fprime, minimize
 from scipy.sparse import csr_array
 from scipy.stats import kstest, norm, spearmanr
 from sklearn.utils import check_array
 
 from skeval.cluster import choose_n_clusters
 from skeval.cluster._references import (
+    MAX_SHAPE,
     N_MODES,
     compare_shapes,
     divide_range,
-    fit_shape,
+    fit_columns,
+    fit_shapes,
+    fit_sinh_arcsinh,
     fit_unimodal,
-    fit_unimodal_column,
+    measure_shape,
 )
 
 
@@ -80,7 +83,7 @@ def test_column_on_a_lattice_equals_the_definition(seed):
     assert step == 1
     y = np.append(0.0, np.cumsum(shares))
     modes = np.unique(np.searchsorted(y[1:], np.linspace(0, 1 - 1e-9, N_MODES)))
-    fitted = fit_unimodal_column(values)
+    (fitted,) = fit_columns(values[:, None])
     best = np.abs(np.array(reference.unimodal(edges, y, modes)) - y).max()
     assert np.abs(fitted.probabilities - y).max() == pytest.approx(best)
     of_modes = [reference.unimodal(edges, y, [mode]) for mode in modes]  # some are as close
@@ -100,17 +103,41 @@ SAMPLES = {
 @pytest.mark.parametrize("name", SAMPLES)
 def test_shape_is_likely_unimodal_and_equivariant(name):
     values = SAMPLES[name](np.random.default_rng(0))
-    likelihood, quantile = fit_shape(values)
+    (likelihood,), quantile = fit_shapes(values[:, None])
     # the normal distribution is one of the shapes
     assert likelihood >= norm.logpdf(values, *norm.fit(values)).sum() - 1e-2
     # quantiles are concave up to the mode and convex above: their steps decrease, then increase
-    steps = np.diff(quantile(np.linspace(0.005, 0.995, 400)))
+    steps = np.diff(quantile(np.linspace(0.005, 0.995, 400))[0])
     signs = np.sign(np.diff(steps)[np.abs(np.diff(steps)) > 1e-9 * np.ptp(values)])
     assert steps.min() >= 0
     assert np.all(np.diff(signs) >= 0)
-    moved, moved_quantile = fit_shape(3 * values - 7)
+    (moved,), moved_quantile = fit_shapes(3 * values[:, None] - 7)
     assert moved == pytest.approx(likelihood - 80 * np.log(3), abs=1e-2)
     np.testing.assert_allclose(moved_quantile(0.3), 3 * quantile(0.3) - 7, rtol=1e-2)
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("n", [12, 62])
+def test_shapes_are_those_of_a_search_within_the_bounds(name, n):
+    rng = np.random.default_rng(1)
+    columns = np.array([SAMPLES[name](rng)[-n:] for _ in range(8)]).T
+    columns = (columns - np.median(columns, axis=0)) / columns.std(axis=0)
+    fitted, losses = fit_sinh_arcsinh(columns)
+    bounds = [(-size, size) for size in MAX_SHAPE.ravel()]
+    likelihoods = fit_shapes(columns)[0]  # of the beta distribution if that is larger
+    assert (np.abs(fitted) <= MAX_SHAPE).all()
+    for k, (column, own, loss) in enumerate(zip(columns.T, fitted.T, losses, strict=True)):
+        # the gradient, and the search from the fitted shape
+        def measure(shape, values=column[:, None]):
+            return measure_shape(values, shape[:, None])[0][0]
+
+        assert measure(own) == pytest.approx(loss)
+        moved = np.clip(own, -0.99 * MAX_SHAPE.ravel(), 0.99 * MAX_SHAPE.ravel())
+        gradient = measure_shape(column[:, None], moved[:, None])[1].ravel()
+        np.testing.assert_allclose(gradient, approx_fprime(moved, measure), atol=1e-4)
+        assert likelihoods[k] >= -n * (minimize(measure, own, bounds=bounds).fun + 1e-3)
+    # each column is fitted alone
+    assert fit_sinh_arcsinh(columns[:, [3]])[1] == pytest.approx(losses[3], abs=1e-6)
 
 
 @pytest.mark.parametrize(("skewness", "tail"), [(0.6, 1.0), (-0.8, 0.9), (0.3, 0.8)])
@@ -126,7 +153,7 @@ def test_no_sinh_arcsinh_shape_is_likelier_than_the_fitted_one(skewness, tail):
         return -np.sum(norm.logpdf(np.sinh(bent)) + np.log(slope))
 
     best = minimize(loss, [0.0, 1.0, skewness, tail], method="Nelder-Mead").fun
-    assert fit_shape(values)[0] >= -best - 0.05
+    assert fit_shapes(values[:, None])[0] >= -best - 0.05
 
 
 def test_shapes_of_two_groups_differ_and_ties_are_not_compared():

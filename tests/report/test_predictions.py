@@ -356,6 +356,16 @@ def test_the_rarer_class_is_positive_unless_specified(names, model):
     assert precisions[0] < 0.8 < precisions[1]
 
 
+@pytest.mark.parametrize("names", [("no", "yes"), (0, 1), ("-", "+"), (False, True), (-1.0, 1.0)])
+def test_a_class_with_a_positive_name_is_positive_even_if_it_is_common(names):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.where(X[:, 0] + rng.normal(size=120) > -1.3, names[1], names[0])
+    assert np.mean(y == names[1]) > 0.7
+    report = skeval.evaluate(GaussianNB(), X, y, include=[], cv=3, random_state=0)
+    assert report.to_dict()["positive"] == names[1]
+
+
 def test_rounding_of_a_constant_metric_does_not_widen_its_interval():
     """The recall of a class that is always predicted is 1 in every repeat, up to rounding."""
     rng = np.random.default_rng(0)
