@@ -416,11 +416,16 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
 
 def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
     """Return the score of a fitted model, or a dict of scores."""
-    if isinstance(scorer, EachScorer):
-        return scorer.score_parts(model, X, y, target)
-    if is_plain_scorer(scorer):
-        model = StandIn.of_model(model, target)
-    return know_classes(scorer, target.classes)(model, X, y)
+    try:
+        if isinstance(scorer, EachScorer):
+            return scorer.score_parts(model, X, y, target)
+        scored = StandIn.of_model(model, target) if is_plain_scorer(scorer) else model
+        return know_classes(scorer, target.classes)(scored, X, y)
+    except ValueError:
+        # the reason may be predictions that are no labels or numbers
+        if hasattr(model, "predict"):
+            target.encode(flatten_column(np.asarray(model.predict(X))), len(y))
+        raise
 
 
 @dataclass(frozen=True)

@@ -345,7 +345,8 @@ def resolve_loss(
         loss = "squared" if target.classes is None else "zero_one"
     if not isinstance(loss, str) or loss not in NAMED:
         raise ValueError(
-            f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}."
+            f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}"
+            f"{_checks.suggest(loss, NAMED)}."
         )
     argument = f"loss={loss!r}" if argument is None else argument
     # requirements of the loss on the estimator and the target
@@ -584,6 +585,7 @@ def validate_inputs(
     _checks.refuse_shuffled_index(X, columns)
     # data
     X, target, _ = validate_data(estimator, X, y, groups, several=several, name=name)
+    check_grid(last_step(estimator))
     for step, part in find_biased(estimator):
         _checks.warn_user(
             f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "
@@ -613,6 +615,25 @@ def validate_inputs(
         method,
         confidence_level,
     )
+
+
+def check_grid(estimator: Any) -> None:
+    """Raise an error if a search tries a parameter that its estimator does not have."""
+    if not is_search(estimator):
+        return
+    known = estimator.estimator.get_params()
+    for argument in ("param_grid", "param_distributions"):
+        grids = getattr(estimator, argument, None) or []
+        names = {
+            name for grid in ([grids] if isinstance(grids, Mapping) else grids) for name in grid
+        }
+        # the first part of a name, because the values of a step may replace it
+        for name in sorted(one for one in names if one.partition("__")[0] not in known):
+            inside = [one for one in known if one.endswith(f"__{name}")]
+            hint = f" (did you mean {inside[0]!r}?)" if inside else _checks.suggest(name, known)
+            raise ValueError(
+                f"{argument} must contain parameters of the estimator, got {name!r}{hint}."
+            )
 
 
 def uses_labels(step: Any) -> bool:

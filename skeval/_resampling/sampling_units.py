@@ -115,8 +115,7 @@ class Target:
             return find_codes(self.classes, predicted)
         if predicted.dtype == np.float64 and np.isfinite(predicted).all():
             return predicted
-        what = "predictions of estimator"
-        return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
+        return check_numbers(predicted)
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return the labels of codes."""
@@ -124,6 +123,19 @@ class Target:
             columns = zip(self.output_classes, codes.T, strict=True)
             return np.column_stack([classes[column] for classes, column in columns])
         return codes if self.classes is None else self.classes[codes]
+
+
+def check_numbers(predicted: np.ndarray) -> np.ndarray:
+    """Return predictions as floats. Raise an error unless all are finite numbers."""
+    try:
+        numbers = predicted.astype(np.float64)
+        wrong = ~np.isfinite(numbers)
+    except (TypeError, ValueError):
+        wrong = np.ones(predicted.shape, dtype=bool)
+    if wrong.any():
+        first = predicted[wrong].tolist()[0]
+        raise ValueError(f"predictions of estimator must be finite numbers, got {first!r}.")
+    return numbers
 
 
 def find_codes(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from skeval.utils._checks import (
     check_same_length,
     find_missing,
     index_of,
+    naming,
     refuse_shuffled_index,
 )
 from skeval.utils._compat import num_samples, params_of_rows
@@ -191,7 +192,8 @@ def read_time(time: Any, X: Any) -> np.ndarray:
                 f"{type(X).__name__}. Pass the times themselves if X is no data frame."
             )
         time = X[time]
-    values = np.asarray(time)
+    with naming("time"):
+        values = np.asarray(time)
     if values.shape != (n,):
         raise ValueError(
             f"time must have one value for each of the {n} rows of X, got the shape "

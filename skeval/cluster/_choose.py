@@ -267,7 +267,7 @@ TAKE_ONE = {SEQUENTIAL, _stability.PREDICTION_STRENGTH, GAP}
 """Methods whose candidates include 1."""
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     _stability.STABILITY
     | {
@@ -579,7 +579,7 @@ def _make_choice(
 SQUARED: Final = "sqeuclidean"
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     _stability.STABILITY
     | {
@@ -988,7 +988,7 @@ def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) ->
     return value if np.isfinite(value) else np.nan
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     _stability.STABILITY
     | {

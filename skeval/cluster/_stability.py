@@ -113,7 +113,7 @@ AGREEMENTS: dict[str, Agreement] = {
 }
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
 def predictive_power(
     clusterer: Any,
@@ -490,7 +490,7 @@ class ClusterStability(Result):
         return align_text(title, rows)
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     STABILITY
     | {

@@ -30,7 +30,7 @@ from skeval.metrics._table import (
     range_of_metric,
 )
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
-from skeval.utils._checks import Space, naming, suggest, validate_params, warn_user
+from skeval.utils._checks import Space, naming, refuse_class, suggest, validate_params, warn_user
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._compat import (
     RoutedScorer,
@@ -216,8 +216,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     model.
     """
     for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
-        if isinstance(part, type):
-            raise TypeError(f"scoring must be a name or a scorer, got the class {part.__name__}.")
+        refuse_class("scoring", part)
         if getattr(part, "resamples", False):
             raise ValueError(
                 "scoring must not be a scorer that fits models to the samples it scores, got "
@@ -311,7 +310,10 @@ ABBREVIATIONS = {
     "l2": "neg_error_norm neg_root_mean_squared_error", "linf": "neg_error_norm neg_max_error",
     "tpr": "recall", "fnr": "sensitivity", "tnr": "specificity", "fpr": "specificity",
     "f_beta": "macro_fbeta micro_fbeta", "fbeta": "macro_fbeta micro_fbeta",
-    "fscore": "f1 macro_fbeta", "f_measure": "f1 macro_fbeta class_f_measure",
+    "fscore": "f1 macro_fbeta", "f_score": "f1 macro_fbeta", "f1score": "f1",
+    "logloss": "neg_log_loss", "cross_entropy": "neg_log_loss", "pr_auc": "average_precision",
+    "error": "neg_error_rate neg_root_mean_squared_error",
+    "f_measure": "f1 macro_fbeta class_f_measure",
     "macro_f1": "macro_fbeta f1_macro", "micro_f1": "micro_fbeta f1_micro",
     "g_mean": "geometric_mean", "gmean": "geometric_mean", "winkler": "neg_winkler_loss",
     "coverage": "interval_coverage set_coverage", "picp": "interval_coverage",
@@ -338,6 +340,7 @@ DISPARITY = "For the disparity of subgroups, use metric_interval(..., by=groups)
 PARTIAL_AREA = "For a partial area, use functools.partial(roc_auc_score, max_fpr=0.1) as a metric"
 BENEFIT = "For the net benefit, use skeval.metrics.net_benefit"
 NO_SCORERS = {
+    "kappa": "Use make_scorer(sklearn.metrics.cohen_kappa_score)",
     "predictive_power": "Use skeval.cluster.predictive_power(clusterer, X)",
     "parity": DISPARITY, "odds": DISPARITY, "fair": DISPARITY, "disparit": DISPARITY,
     "partial": PARTIAL_AREA, "pauc": PARTIAL_AREA, "max_fpr": PARTIAL_AREA,
@@ -361,7 +364,7 @@ def _suggest_name(name: str) -> str:
         if part in name:
             return f". {text}."
     bare = name.removeprefix("neg_").removesuffix("_score")
-    near = sorted(candidate for candidate in names if bare and bare in candidate)
+    near = sorted(candidate for candidate in names if len(bare) > 1 and bare in candidate)
     words = (ABBREVIATIONS.get(key, "") for key in (bare, *bare.split("_")))
     near = near or " ".join(words).split()
     near += [match for match in get_close_matches(name, names, cutoff=0.75) if match not in near]

@@ -94,6 +94,7 @@ N_PERMUTATIONS = 100
 """Number of permutations for a scorer that uses more than predictions."""
 
 
+@_checks.in_order()
 def bootstrap_error(
     estimator: Any,
     X: Any,
@@ -250,6 +251,7 @@ def bootstrap_error(
     return estimates[method]
 
 
+@_checks.in_order()
 def bootstrap_score(
     estimator: Any,
     X: Any,

@@ -211,7 +211,7 @@ def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:
                 f"priors must name exactly the classes of y_true, {labels}, got {list(priors)}."
             )
         priors = [priors[label] for label in labels]
-    values = np.asarray(priors, dtype=float)
+    values = _checks.check_data("priors", priors, ensure_2d=False, dtype=np.float64)
     if values.shape != (len(labels),):
         raise ValueError(
             f"priors must have one value for each of the {len(labels)} classes {labels}, "
@@ -259,6 +259,7 @@ class HoldoutSize(Result):
         return align_text("hold-out size", rows)
 
 
+@_checks.in_order()
 def holdout_size(
     error: Any,
     half_width: float,

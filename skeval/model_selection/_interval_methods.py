@@ -66,6 +66,7 @@ from skeval.utils import _checks
 from skeval.utils._checks import ErrorMethodName, ErrorScore, FoldVariance, RandomStateLike
 
 
+@_checks.in_order()
 def error_interval(
     estimator: Any,
     X: Any,

@@ -97,7 +97,7 @@ def metric_interval(
     by: ArrayLike | None = None,
     **options: Unpack[IntervalOptions],
 ) -> Results: ...
-@_checks.in_order(metric=_checks.is_no_table, y_true=None, y_pred=None)
+@_checks.in_order(metric=_checks.is_no_table)
 @validate_params(
     {
         "metric": [callable, str, list, tuple, dict],

@@ -56,6 +56,7 @@ def permutation_test(
 def permutation_test(
     estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[PermutationOptions]
 ) -> Results: ...
+@_checks.in_order()
 def permutation_test(
     estimator: Any,
     X: Any,
@@ -342,7 +343,8 @@ NULLS = {
 
 def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     """Return permutations passed by the user, rows of sample indices, as an int array."""
-    orders = np.asarray(permutations)
+    with _checks.naming("permutations"):
+        orders = np.asarray(permutations)
     if orders.ndim != 2 or orders.shape[1] != n_samples or not len(orders):
         raise ValueError(
             f"permutations must have shape (n_permutations, {n_samples}), got {orders.shape}."

@@ -44,7 +44,13 @@ from skeval._inference.intervals import (
 )
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import ErrorScore, ScaleName, check_confidence_level, check_option
+from skeval.utils._checks import (
+    ErrorScore,
+    ScaleName,
+    check_confidence_level,
+    check_option,
+    in_order,
+)
 from skeval.utils._text import write_ends
 
 Floats = NDArray[np.float64]
@@ -85,6 +91,7 @@ def describe_site(
     )
 
 
+@in_order()
 def new_site_error(
     estimator: Any,
     X: Any,

@@ -164,6 +164,7 @@ class BootstrapSplit(MetadataRequester):
                 yield np.repeat(everything, counts), np.flatnonzero(test)
 
 
+@_checks.in_order()
 def score_632(
     results: Mapping[str, Any],
     X: Any,
@@ -680,6 +681,7 @@ def make_permutation_scorer(
     )
 
 
+@_checks.in_order()
 def tuning_optimism(
     search: Any,
     X: Any,
@@ -978,6 +980,7 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
     return scores
 
 
+@_checks.in_order()
 def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> float:
     r"""Estimate the optimism of the best score of a search from its results, without new fits.
 
@@ -1038,6 +1041,7 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
     return float(np.mean(np.nanmax(scores, axis=1) - scores[:, best]))
 
 
+@_checks.in_order()
 def refit_one_se(
     cv_results: Mapping[str, Any],
     *,

@@ -46,6 +46,7 @@ from skeval.metrics.cluster._distances import (
 from skeval.utils._checks import (
     check_count,
     check_data,
+    check_jobs,
     check_no_clusterer,
     naming,
     native_labels,
@@ -143,6 +144,7 @@ def check_samples(
         raise TypeError(
             "X must be a table, and labels one-dimensional. The order of arguments is (X, labels)."
         )
+    check_jobs(n_jobs, verbose=False)
     precomputed = metric == "precomputed"
     if precomputed:
         data = _check_matrix(X)
