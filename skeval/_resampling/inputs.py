@@ -585,7 +585,7 @@ def validate_inputs(
     _checks.refuse_shuffled_index(X, columns)
     # data
     X, target, _ = validate_data(estimator, X, y, groups, several=several, name=name)
-    check_grid(last_step(estimator))
+    check_search(name, last_step(estimator))
     for step, part in find_biased(estimator):
         _checks.warn_user(
             f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "
@@ -617,10 +617,12 @@ def validate_inputs(
     )
 
 
-def check_grid(estimator: Any) -> None:
-    """Raise an error if a search tries a parameter that its estimator does not have."""
+def check_search(name: str, estimator: Any) -> None:
+    """Raise an error if a search does not refit, or tries parameters that its estimator lacks."""
     if not is_search(estimator):
         return
+    if getattr(estimator, "refit", True) is False:
+        raise ValueError(f"{name} must have refit=True, a metric or a function, got refit=False.")
     known = estimator.estimator.get_params()
     for argument in ("param_grid", "param_distributions"):
         grids = getattr(estimator, argument, None) or []
@@ -628,11 +630,11 @@ def check_grid(estimator: Any) -> None:
             name for grid in ([grids] if isinstance(grids, Mapping) else grids) for name in grid
         }
         # the first part of a name, because the values of a step may replace it
-        for name in sorted(one for one in names if one.partition("__")[0] not in known):
-            inside = [one for one in known if one.endswith(f"__{name}")]
-            hint = f" (did you mean {inside[0]!r}?)" if inside else _checks.suggest(name, known)
+        for key in sorted(one for one in names if one.partition("__")[0] not in known):
+            inside = [one for one in known if one.endswith(f"__{key}")]
+            hint = f" (did you mean {inside[0]!r}?)" if inside else _checks.suggest(key, known)
             raise ValueError(
-                f"{argument} must contain parameters of the estimator, got {name!r}{hint}."
+                f"{argument} must contain parameters of the estimator, got {key!r}{hint}."
             )
 
 

@@ -65,7 +65,9 @@ class Trial(NamedTuple):
 def check_candidates(n_clusters: Iterable[int], smallest: int, method: str = "") -> np.ndarray:
     """Return the validated, distinct candidates in ascending order."""
     if not isinstance(n_clusters, Iterable):
-        raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
+        raise TypeError(
+            f"n_clusters must contain several numbers, such as range(2, 11), got {n_clusters!r}."
+        )
     # integers in range
     candidates = list(n_clusters)
     wrong = [

@@ -223,7 +223,12 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 f"{part!r}. Pass it to cross_validate or a search with cv=WholeSample()."
             )
         function, _, larger_is_better = metric_of_scorer(part)
-        row = find_row(function) if is_plain_scorer(part) else None
+        row = find_row(function)
+        if row is not None and function is part:
+            raise TypeError(
+                f"scoring must be a name or a scorer, got the metric {function.__name__}. Pass "
+                f"make_scorer({function.__name__}, greater_is_better={row.greater_is_better})."
+            )
         if larger_is_better and row is not None and not row.greater_is_better:
             raise ValueError(
                 f"scoring must be larger for better models, but {function.__name__} is a loss. "

@@ -327,7 +327,9 @@ def holdout_size(
     with _checks.naming("error"):
         errors = np.atleast_1d(np.asarray(error, dtype=float))
     if not (errors.ndim == 1 and np.all((errors >= 0) & (errors <= 1))):
-        raise ValueError(f"error must lie in [0, 1], got {error!r}.")
+        raise ValueError(
+            f"error must lie in [0, 1], got {error!r}{_checks.suggest_fraction(error)}."
+        )
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
         raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)

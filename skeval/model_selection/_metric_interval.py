@@ -782,6 +782,8 @@ def naming_cause(
             also = "" if pred.dtype.kind in "biuf" else f" and {name} == {positive!r}"
             hint = f". If {positive!r} is the positive class, pass y_true == {positive!r}{also}"
         kind = TypeError if isinstance(error, TypeError) else ValueError
+        if not callable(metric):
+            raise TypeError(f"metric must be a name or a function, got {metric!r}.") from error
         message = str(error).rstrip(".")
         raise kind(f"{repr_metric(metric)} of y_true and {name}: {message}{hint}.") from error
 

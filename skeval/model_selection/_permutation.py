@@ -243,7 +243,8 @@ def permutation_test(
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     if alpha is not None:
         if not isinstance(alpha, Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must satisfy 0 < alpha < 1, got {alpha!r}.")
+            hint = _checks.suggest_fraction(alpha)
+            raise ValueError(f"alpha must satisfy 0 < alpha < 1, got {alpha!r}{hint}.")
         if max_exceedances is not None:
             raise ValueError(
                 f"alpha must be None if max_exceedances={max_exceedances!r}, got {alpha!r}."

@@ -234,6 +234,7 @@ def score_632(
         raise TypeError(
             f"results must be the dict that cross_validate returns, got {type(results).__name__}."
         )
+    _checks.check_same_length(X=X, y=y)
     check_params(params, num_samples(X))
     # out-of-bag scores
     name = f"test_{metric}"
@@ -252,7 +253,8 @@ def score_632(
     if scoring is None and metric != "score":
         scoring = metric
     # one fit to all samples
-    fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
+    with _checks.naming("X", "y"):
+        fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
     apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
     return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
 
@@ -810,8 +812,6 @@ def tuning_optimism(
     _checks.check_confidence_level(confidence_level)
     # a search that refits, on each training part
     repeats = check_repeats(cv, n_repeats)
-    if getattr(last_step(search), "refit", True) is False:
-        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     options |= run | {"name": "search"}

@@ -423,15 +423,19 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
 
 def suggest(value: object, options: Iterable[str]) -> str:
     """Return ", did you mean ...?" without the mark, with the option that a value resembles."""
-    # options by other names, last words, initials, as "loo" of LeaveOneOut(), and by their names
-    options = tuple(options)
+    # options by their names
+    word, options = str(value).lower(), tuple(options)
+    named = {option.lower(): option for option in options}
+    if near := get_close_matches(word, named, n=1, cutoff=0.8):
+        return f" (did you mean {named[near[0]]!r}?)"
+    # by other names, by their last words, and by initials, as "loo" of LeaveOneOut()
     known = {other: each for each in options for other in OTHER_NAMES.get(each, "").split()}
     known |= {option.rpartition("_")[2].lower(): option for option in options}
     known |= {
         re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options
     }
-    known |= {option.lower(): option for option in options}
-    near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.7)
+    known |= named
+    near = get_close_matches(word, known, n=1, cutoff=0.7)
     return f" (did you mean {known[near[0]]!r}?)" if near else ""
 
 
@@ -443,6 +447,7 @@ OTHER_NAMES = {
     "groups": "subject patient ids", "zero_one": "accuracy error error_rate 0-1",
     "squared": "mse rmse squared_error", "absolute": "mae absolute_error",
     "cross_validation": "kfold k-fold", "bootstrap": "632 .632 .632+ oob", ".632+": "bootstrap",
+    "bca": "bootstrap", "probabilities": "proba", "accuracy": "acc", "matthews_corrcoef": "mcc",
 }  # fmt: skip
 """Arguments and options, with the names that other packages and textbooks give them."""
 
@@ -479,6 +484,7 @@ def naming(*arguments: str, known: Iterable[str] = ()) -> Iterator[None]:
 PLAIN = {
     r"could not convert string to float: .*?('.{0,80}').*": r"must contain numbers, got \1.",
     r"argument must be a string or a real number, not '(\w+)'": r"must contain numbers, got \1.",
+    r"should be a 1d array, got an array of shape (\(.*?\))": r"must have one dimension, got \1.",
     r"inhomogeneous shape": "must have rows of equal length.",
     r"Expected 2D array, got (\w+) array": r"must have rows and columns, got a \1 array.",
     r"Expected sequence or array-like, got <class '(?:.*\.)?(\w+)'>": r"must be an array, got \1.",
@@ -1055,7 +1061,8 @@ def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
     """Raise an error unless all probabilities lie between 0 and 1."""
     outside = probabilities[(probabilities < 0) | (probabilities > 1)]
     if len(outside):
-        raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}.")
+        hint = suggest_fraction(outside[0])
+        raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}{hint}.")
 
 
 MOST_DECIMALS = 6
@@ -1123,7 +1130,7 @@ def positive_label(classes: list[object], pos_label: object) -> object:
             "pos_label must be passed unless the classes are 0 and 1, or -1 and 1, got the "
             f"classes {classes}."
         )
-    if np.ndim(pos_label) or (len(classes) == 2 and pos_label not in classes):
+    if count_dimensions(pos_label) or (len(classes) == 2 and pos_label not in classes):
         raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
     return pos_label
 

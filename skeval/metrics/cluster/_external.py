@@ -26,6 +26,7 @@ from skeval.utils._checks import (
     check_same_length,
     check_weights,
     give_nan,
+    in_order,
     naming,
     shift_integers,
     validate_params,
@@ -929,6 +930,7 @@ def coassociation_matrix(
     return together
 
 
+@in_order()
 def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
     """Return the Rand index of two segmentations, passed as stacks of masks.
 
@@ -998,6 +1000,7 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
     return _mean_index(rand, masks_true, masks_pred, per_image)
 
 
+@in_order()
 def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
     """Return the adjusted Rand index of two segmentations, passed as stacks of masks.
 
