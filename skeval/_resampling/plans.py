@@ -904,7 +904,7 @@ def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
     except (TypeError, ValueError) as error:
         hint = suggest(cv, SPLITTERS)
-        if isinstance(cv, Real) and 0 < cv < 1:
+        if isinstance(cv, Real) and 0 < float(cv) < 1:
             hint = f" (did you mean ShuffleSplit(test_size={cv:g})?)"
         elif str(cv).removesuffix(".0").isdigit():
             hint = f" (did you mean {str(cv).removesuffix('.0')}?)"

@@ -172,6 +172,7 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     >>> cross_val_score(RidgeClassifier(), X, y, scoring=scorer).round(3)
     array([0.769, 0.837, 0.837, 0.767, 0.9  ])
     """
+    refuse_class("scoring", scoring)
     if not isinstance(scoring, str) and not callable(scoring):
         raise TypeError(f"scoring must be a string or a scorer, got {scoring!r}.")
     row = SCORERS.get(scoring) if isinstance(scoring, str) else None
@@ -241,6 +242,10 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 f"scoring should rank samples by scores, but make_scorer({function.__name__}) "
                 f"ranks the labels of `predict`. Pass response_method={SCORES!r} to make_scorer."
             )
+    if not (scoring is None or callable(scoring) or hasattr(scoring, "__len__")):
+        raise ValueError(
+            f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
+        )
     with naming("scoring"):
         if isinstance(scoring, str):
             return get_scorer(scoring)

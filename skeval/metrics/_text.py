@@ -255,10 +255,12 @@ def sentence_bleu_score(
     >>> print(f"{sentence_bleu_score(reference, 'a cat sat on a mat', smoothing='exp'):.4f}")
     0.3247
     """
-    if not isinstance(hypothesis, Collection):
-        raise TypeError(f"hypothesis must be a string or a list of tokens, got {hypothesis!r}.")
     options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
-    return make_sums(np.exp, *options).compute([references], [hypothesis])
+    try:
+        return make_sums(np.exp, *options).compute([references], [hypothesis])
+    except (TypeError, ValueError) as error:  # the corpus has one sentence
+        text = str(error).replace("hypotheses[0]", "hypothesis")
+        raise type(error)(text.replace("references[0]", "references")) from None
 
 
 class Sums(NamedTuple):

@@ -334,6 +334,8 @@ def metric_interval(
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
     named = metric if isinstance(metric, Mapping) else {repr_metric(one): one for one in metric}
+    if not named:
+        raise ValueError(f"metric must contain at least one metric, got {metric!r}.")
     return Results({name: measure(one) for name, one in named.items()})
 
 

@@ -235,7 +235,8 @@ def score_632(
             f"results must be the dict that cross_validate returns, got {type(results).__name__}."
         )
     _checks.check_same_length(X=X, y=y)
-    check_params(params, num_samples(X))
+    with _checks.naming("X"):
+        check_params(params, num_samples(X))
     # out-of-bag scores
     name = f"test_{metric}"
     for part, remedy in {name: "metric= names another", "estimator": RETURNED}.items():

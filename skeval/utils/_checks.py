@@ -141,7 +141,7 @@ def check_confidence_level(confidence_level: float) -> None:
 
 def suggest_fraction(value: Any) -> str:
     """Return ", did you mean ...?" without the mark, with the fraction that a percentage means."""
-    percent = isinstance(value, Real) and 1 < value < 100
+    percent = isinstance(value, Real) and 1 < float(value) < 100
     return f" (did you mean {float(value) / 100:g}?)" if percent else ""
 
 
@@ -389,7 +389,7 @@ def check_calls(
                 raise TypeError(f"the call must be {name}({call}), got no {key}.")
         # a model instead of its class
         for key, value in [*positional.items(), *kwargs.items()]:
-            if hasattr(value, "fit"):
+            if isinstance(value, type) and hasattr(value, "fit"):
                 refuse_class(key, value)
 
     return check
@@ -417,7 +417,8 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(map(repr, options))
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}{suggest(value, options)}.")
+        got = shorten(repr(value))
+        raise ValueError(f"{name} must be one of {listed}; got {got}{suggest(value, options)}.")
     return value
 
 
@@ -1326,8 +1327,7 @@ def rephrase(text: str, arguments: Mapping[str, Any]) -> str:
     rule = re.sub(r"an instance of '(?:[\w.]*\.)?(\w+)'", r"a \1", rule)
     hint = suggest(value, options) if isinstance(value, str) else ""
     hint = hint or (suggest_fraction(value) if "(0.0, 1.0)" in rule else "")
-    shown = shorten(repr(value))
-    return f"{name} must be {rule}, got {shown}{hint}."
+    return f"{name} must be {rule}, got {shorten(repr(value))}{hint}."
 
 
 def shorten(text: str) -> str:

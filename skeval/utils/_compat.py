@@ -50,7 +50,7 @@ except ImportError:  # scikit-learn 1.6 lacks it; its place in SciPy depends on 
 Scorer = type(make_scorer(accuracy_score))
 
 
-class Interval(AnyInterval):  # type: ignore[misc]
+class Interval(AnyInterval):
     """Interval of numbers, without True and False."""
 
     def is_satisfied_by(self, val: Any) -> bool:

@@ -7,6 +7,8 @@ from inspect import Parameter, isfunction, signature, unwrap
 import numpy as np
 import pytest
 from helpers import public_modules
+from sklearn.cluster import KMeans
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, make_scorer
@@ -16,16 +18,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 import skeval
-from skeval import evaluate, evaluate_predictions
+from skeval import evaluate, evaluate_clusterer, evaluate_predictions
+from skeval.cluster import cluster_stability, pareto_dominance
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
-from skeval.metrics import error_rate, roc_curve_band
+from skeval.metrics import error_rate, roc_curve_band, score_decomposition, sentence_bleu_score
 from skeval.metrics.cluster import between_cluster_distances
 from skeval.model_selection import (
+    GroupTimeSeriesSplit,
     bootstrap_error,
     cross_val_error,
     error_interval,
     feature_importance,
     holdout_error,
+    learning_curve_band,
     metric_interval,
     permutation_test,
     score_interval,
@@ -146,6 +151,9 @@ def test_a_swapped_selector_and_classifier():
     ):
         with pytest.raises(TypeError, match=r"^selector and classifier look swapped"):
             call()
+    # a classifier may transform, too
+    both = CV2FeatureSelectionPipeline(SelectKBest(k=2), LinearDiscriminantAnalysis()).fit(X, Y)
+    assert both.predict(X).shape == Y.shape
     with pytest.raises(TypeError, match=r"^classifier must be a classifier"):
         CV2FeatureSelectionPipeline(SelectKBest(k=2), Ridge()).fit(X, Y)
 
@@ -201,10 +209,8 @@ def test_one_hot_columns_are_one_target():
     with pytest.raises(ValueError, match=r"^y_true .*argmax"):
         evaluate_predictions(columns, probabilities)
     # probabilities of independent labels, and rows with several labels
-    for truth, given in (
-        (columns, probabilities / 2),
-        (np.roll(columns, 1, axis=1) + columns, columns),
-    ):
+    several = np.vstack([[[1, 1, 0]], columns[1:]])
+    for truth, given in ((columns, probabilities / 2), (several, probabilities)):
         assert evaluate_predictions(truth, given).n_samples == 30
 
 
@@ -266,3 +272,88 @@ def test_names_of_the_package_are_suggested():
     with pytest.raises(AttributeError) as error:
         skeval.evalute  # noqa: B018
     assert (error.value.name, error.value.obj) == ("evalute", skeval)
+
+
+ROWS = np.random.default_rng(1).random((4, 3))
+RAGGED = [[1], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    {
+        "X": lambda wrong: evaluate_clusterer(KMeans(2), wrong),
+        "permutations": lambda wrong: permutation_test(GaussianNB(), X, Y, permutations=wrong),
+        "train_sizes": lambda wrong: learning_curve_band(GaussianNB(), X, Y, train_sizes=wrong),
+        "feature_names": lambda wrong: evaluate(GaussianNB(), X, Y, feature_names=wrong),
+        "greater_is_better": lambda wrong: pareto_dominance(ROWS, greater_is_better=wrong),
+        "time": lambda wrong: next(GroupTimeSeriesSplit(2, time=wrong).split(X, Y, Y)),
+        "hypothesis": lambda wrong: sentence_bleu_score("the cat", wrong),
+        "pos_label": lambda wrong: evaluate_predictions(Y, X[:, 0], pos_label=wrong),
+        "metric": lambda wrong: metric_interval(wrong, Y, Y),
+        "labels": lambda wrong: between_cluster_distances(X, wrong),
+    }.items(),
+)
+def test_values_of_a_wrong_kind_are_those_of_their_argument(name, call):
+    for wrong in (RAGGED, {}, np.zeros((2, 2, 2))):
+        with pytest.raises((TypeError, ValueError), match=rf"\b{name}\b"):
+            call(wrong)
+
+
+@pytest.mark.parametrize("function", [cross_val_error, permutation_test, evaluate])
+def test_the_options_for_a_further_argument_are_those_that_it_may_be(function):
+    for further, first in ((Y, "groups"), (5, "cv")):
+        with pytest.raises(
+            TypeError, match=rf"with {first}=, .*by name, got \(GaussianNB, ndarray"
+        ):
+            function(GaussianNB(), X, Y, further)
+
+
+@pytest.mark.parametrize(
+    ("call", "meant"),
+    [
+        (lambda: between_cluster_distances(X, Y, metric="euclid"), "euclidean"),
+        (lambda: cluster_stability(KMeans(2), X, method="bootstrp"), "bootstrap"),
+        (lambda: roc_curve_band(Y, X[:, 0], kind="gain"), "gains"),
+        (lambda: cross_val_error(GaussianNB(), X, Y, loss="mae"), "absolute"),
+        (lambda: evaluate(GaussianNB(), X, Y, include="632"), "bootstrap"),
+        (lambda: error_interval(GaussianNB(), X, Y, method="kfold"), "cross_validation"),
+    ],
+)
+def test_an_option_of_another_name_is_suggested(call, meant):
+    with pytest.raises(ValueError, match=rf"got '\w+' \(did you mean '{meant}'\?\)[.]$"):
+        call()
+
+
+def test_the_value_of_an_error_is_short():
+    for wrong in ("x" * 100_000, [list(range(1000))] * 9):
+        for call in (
+            lambda wrong=wrong: roc_curve_band(Y, X[:, 0], kind=wrong),
+            lambda wrong=wrong: bootstrap_error(GaussianNB(), X, Y, method=wrong),
+        ):
+            with pytest.raises(
+                ValueError, match=r"^(kind|method) must be one of .*got .*"
+            ) as error:
+                call()
+            assert len(str(error.value)) < 200
+
+
+def test_parts_that_always_run_are_not_offered():
+    with pytest.raises(ValueError, match=r"^include must") as error:
+        evaluate(GaussianNB(), X, Y, include="zzz")
+    offered = set(re.findall(r"'(\w+)'", str(error.value))) - {"auto", "all", "zzz"}
+    described = evaluate.__doc__.split("include : ")[1].split("budget : ")[0]
+    assert offered == set(re.findall(r'"(\w+)"', described)) - {"auto", "all"}
+    assert evaluate(GaussianNB(), X, Y, include="resubstitution", n_permutations=0).n_samples == 40
+
+
+def test_all_arguments_have_a_name():
+    assert error_rate(y_true=Y, y_pred=1 - Y) == 1.0
+    named = cross_val_error(y=Y, X=X, estimator=GaussianNB(), cv=3, random_state=0)
+    assert named.value == cross_val_error(GaussianNB(), X, Y, cv=3, random_state=0).value
+
+
+def test_the_whole_name_counts_before_its_last_word():
+    with pytest.raises(TypeError, match=r"'label' \(did you mean 'labels'"):
+        score_decomposition(Y, X[:, 0], label=[0, 1])  # pos_label ends with it
+    with pytest.raises(TypeError, match=r"'sizes' \(did you mean 'train_sizes'"):
+        learning_curve_band(GaussianNB(), X, Y, sizes=[10])
