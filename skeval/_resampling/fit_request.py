@@ -233,6 +233,8 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
             variants = [other for other in get_scorer_names() if other.startswith(f"{name}_")]
             remedy = f" Its variants are {', '.join(variants)}." if variants else ""
             reason = str(error).rstrip(".")
+            if inputs.target.classes is None:
+                remedy = " For numbers, use 'r2' or 'neg_root_mean_squared_error'."
             if "pos_label" in reason and inputs.target.n_classes == 2:
                 label = inputs.target.decode(np.array([inputs.target.positive_code])).tolist()[0]
                 remedy = f" Encode the positive class as 1, as in (y == {label!r}).{remedy}"

@@ -777,6 +777,8 @@ def naming_cause(
             if row is not None and row.from_table is not None:
                 wanted = f"the labels, classes[{name}.argmax(axis=1)]"
             hint = f". If {name} has a column for each class, pass {wanted}"
+        elif true.ndim == 2 and pred.ndim == 1:
+            hint = ". If y_true has a column for each class, pass y_true.argmax(axis=1)"
         elif true.dtype.kind == "f" and np.any(true % 1) and few_values:
             hint = f". y_true and {name} look swapped. The order is (y_true, {name})"
         elif "pos_label" in str(error):

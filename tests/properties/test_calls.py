@@ -208,6 +208,8 @@ def test_one_hot_columns_are_one_target():
     probabilities = np.random.default_rng(0).dirichlet([1, 1, 1], 30)
     with pytest.raises(ValueError, match=r"^y_true .*argmax"):
         evaluate_predictions(columns, probabilities)
+    with pytest.raises(ValueError, match=r"y_true\.argmax\(axis=1\)"):
+        metric_interval("accuracy", columns, columns.argmax(axis=1))
     # probabilities of independent labels, and rows with several labels
     several = np.vstack([[[1, 1, 0]], columns[1:]])
     for truth, given in ((columns, probabilities / 2), (several, probabilities)):
@@ -266,6 +268,14 @@ def test_a_metric_is_no_scorer(metric):
         with pytest.raises(TypeError, match=f"^scoring must .*{call}"):
             function(GaussianNB(), X, Y, scoring=metric)
     assert np.isfinite(score_interval(GaussianNB(), X, Y, scoring=scorer, random_state=0).value)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc", "f1"])
+def test_a_score_of_classes_for_numbers(scoring):
+    with pytest.raises(ValueError, match=rf"^scoring='{scoring}' .*r2"):
+        evaluate(Ridge(), X, X[:, 0], scoring=scoring)
+    with pytest.raises(ValueError, match=r"^scoring='r2' .*'accuracy'"):
+        evaluate(GaussianNB(), X, Y, scoring="r2")
 
 
 def test_names_of_the_package_are_suggested():
