@@ -10,11 +10,12 @@ estimates its own error. A step without weights uses all samples equally. Both c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from numbers import Integral, Real
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from sklearn import get_config
@@ -623,19 +624,48 @@ def check_search(name: str, estimator: Any) -> None:
         return
     if getattr(estimator, "refit", True) is False:
         raise ValueError(f"{name} must have refit=True, a metric or a function, got refit=False.")
-    known = estimator.estimator.get_params()
     for argument in ("param_grid", "param_distributions"):
         grids = getattr(estimator, argument, None) or []
-        names = {
-            name for grid in ([grids] if isinstance(grids, Mapping) else grids) for name in grid
-        }
-        # the first part of a name, because the values of a step may replace it
-        for key in sorted(one for one in names if one.partition("__")[0] not in known):
-            inside = [one for one in known if one.endswith(f"__{key}")]
-            hint = f" (did you mean {inside[0]!r}?)" if inside else _checks.suggest(key, known)
+        grids = [grids] if isinstance(grids, Mapping) else grids
+        refuse_unknown_params(argument, estimator.estimator, chain(*grids))
+
+
+def refuse_unknown_params(argument: str, estimator: Any, names: Iterable[str]) -> None:
+    """Raise an error if an argument contains names that are no parameters of an estimator."""
+    known = estimator.get_params()
+    for name in names:
+        # the first part of a name, because the value of a step may replace it
+        if name.partition("__")[0] not in known:
+            inside = [one for one in known if one.endswith(f"__{name}")]
+            hint = f" (did you mean {inside[0]!r}?)" if inside else _checks.suggest(name, known)
             raise ValueError(
-                f"{argument} must contain parameters of the estimator, got {key!r}{hint}."
+                f"{argument} must contain parameters of {type(estimator).__name__}, got {name!r}"
+                f"{hint}."
             )
+
+
+class HintsAtParams:
+    """Estimator that suggests a parameter of its parts for an unknown one."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the estimator and of its parts.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters, such as ``cv`` or ``classifier__C``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no such parameter.
+        """
+        refuse_unknown_params("params", self, params)
+        return super().set_params(**params)  # type: ignore[misc]
 
 
 def uses_labels(step: Any) -> bool:

@@ -41,6 +41,7 @@ from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     OF_SELECTOR,
     FitOutput,
+    HintsAtParams,
     Inputs,
     Params,
     check_takes_weights,
@@ -89,7 +90,7 @@ def classifier_has(method: str) -> Callable[[Any], bool]:
 
 
 class CV2FeatureSelectionPipeline(
-    CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
+    HintsAtParams, CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
 ):
     """Feature selection and classifier as one estimator, with its cross-validated error.
 

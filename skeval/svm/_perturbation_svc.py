@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, check_memory, validate_dat
 from skeval._adapters.runner import UNKNOWN, Solver, supports
 from skeval._resampling.inputs import (
     OF_CLASSIFIER,
+    HintsAtParams,
     drop_unweighted,
     last_step,
     repeat_rows,
@@ -61,7 +62,9 @@ def attribute_of_svc(name: str, doc: str) -> Any:
     return property(read, doc=doc)
 
 
-class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class PerturbationResamplingSVC(
+    HintsAtParams, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+):
     r"""Support vector classifier with a confidence interval for its error.
 
     `fit` fits `sklearn.svm.SVC`. The resampling runs when `cv_error_`, `confidence_interval_` or

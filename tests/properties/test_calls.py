@@ -7,6 +7,7 @@ from inspect import Parameter, isfunction, signature, unwrap
 import numpy as np
 import pytest
 from helpers import public_modules
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectKBest
@@ -36,6 +37,7 @@ from skeval.model_selection import (
     score_interval,
     tuning_optimism,
 )
+from skeval.svm import PerturbationResamplingSVC
 
 X, Y = np.random.default_rng(0).normal(size=(40, 3)), np.arange(40) % 2
 
@@ -175,6 +177,21 @@ def test_a_grid_of_parameters_that_the_estimator_lacks(model, name, meant):
                 function(GridSearchCV(model, grid), X, Y)
         with pytest.raises(ValueError, match=rf"^param_distributions .*'{name}'{hint}"):
             function(make_pipeline(RandomizedSearchCV(model, {name: [1, 2]})), X, Y)
+
+
+def test_a_parameter_of_a_part_is_suggested_by_the_estimator():
+    for model, name, meant in (
+        (CV2FeatureSelectionPipeline(SelectKBest(k=2), SVC()), "C", "classifier__C"),
+        (PerturbationResamplingSVC(estimator=make_pipeline(SVC())), "svc__C", "estimator__svc__C"),
+        (PerturbationResamplingSVC(), "c", "C"),
+    ):
+        for call in (
+            lambda model=model, name=name: model.set_params(**{name: 1.0}),
+            lambda model=model, name=name: GridSearchCV(model, {name: [1.0]}).fit(X, Y),
+        ):
+            with pytest.raises(ValueError, match=rf"^params .*'{name}'.*'{meant}'"):
+                call()
+        assert clone(model).set_params(**{meant: 2.0}).get_params()[meant] == 2.0
 
 
 def test_a_grid_that_replaces_a_step_has_the_parameters_of_the_new_one():
