@@ -7,6 +7,7 @@ units are samples, groups or blocks of time, which are held out, resampled and c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -127,11 +128,11 @@ class Target:
 
 def check_numbers(predicted: np.ndarray) -> np.ndarray:
     """Return predictions as floats. Raise an error unless all are finite numbers."""
-    try:
-        numbers = predicted.astype(np.float64)
-        wrong = ~np.isfinite(numbers)
-    except (TypeError, ValueError):
-        wrong = np.ones(predicted.shape, dtype=bool)
+    wrong = np.ones(predicted.shape, dtype=bool)
+    if predicted.dtype.kind not in "cmM":  # complex numbers and dates would lose a part
+        with suppress(TypeError, ValueError):
+            numbers = predicted.astype(np.float64)
+            wrong = ~np.isfinite(numbers)
     if wrong.any():
         first = predicted[wrong].tolist()[0]
         raise ValueError(f"predictions of estimator must be finite numbers, got {first!r}.")

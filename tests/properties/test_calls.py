@@ -211,13 +211,18 @@ class Answers(Ridge):
         return np.full(len(X), self.answer)
 
 
-@pytest.mark.parametrize("answer", [np.nan, np.inf, "x"])
+@pytest.mark.parametrize("answer", [np.nan, np.inf, "x", 1j, None])
 @pytest.mark.parametrize(
     "function", [permutation_test, feature_importance, score_interval, cross_val_error]
 )
 def test_predictions_that_are_no_numbers(function, answer):
     with pytest.raises(ValueError, match=r"predictions of estimator must be finite numbers, got "):
         function(Answers(answer), X, X[:, 0])
+
+
+def test_dates_are_no_predictions_of_numbers():
+    with pytest.raises(ValueError, match=r"predictions of estimator must be finite numbers, got "):
+        cross_val_error(Answers(np.datetime64("2020-01-01")), X, X[:, 0])
 
 
 def test_one_hot_columns_are_one_target():
