@@ -6,6 +6,7 @@ wait for scikit-learn.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,9 @@ if not TYPE_CHECKING:
             return globals()[name]
         if name in _SUBPACKAGES:
             return import_module(f"skeval.{name}")
-        raise AttributeError(f"module 'skeval' has no attribute {name!r}")
+        # Python suggests similar names of the object
+        text = f"module 'skeval' has no attribute {name!r}"
+        raise AttributeError(text, name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

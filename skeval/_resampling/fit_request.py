@@ -227,6 +227,8 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
             variants = [other for other in get_scorer_names() if other.startswith(f"{name}_")]
             remedy = f" Its variants are {', '.join(variants)}." if variants else ""
             reason = str(error).rstrip(".")
+            if inputs.target.classes is None:
+                remedy = " For numbers, use 'r2' or 'neg_root_mean_squared_error'."
             if "pos_label" in reason and inputs.target.n_classes == 2:
                 label = inputs.target.decode(np.array([inputs.target.positive_code])).tolist()[0]
                 remedy = f" Encode the positive class as 1, as in (y == {label!r}).{remedy}"
@@ -409,11 +411,16 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
 
 def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
     """Return the score of a fitted model, or a dict of scores."""
-    if isinstance(scorer, EachScorer):
-        return scorer.score_parts(model, X, y, target)
-    if _compat.is_plain_scorer(scorer):
-        model = StandIn.of_model(model, target)
-    return know_classes(scorer, target.classes)(model, X, y)
+    try:
+        if isinstance(scorer, EachScorer):
+            return scorer.score_parts(model, X, y, target)
+        scored = StandIn.of_model(model, target) if _compat.is_plain_scorer(scorer) else model
+        return know_classes(scorer, target.classes)(scored, X, y)
+    except ValueError:
+        # the reason may be predictions that are no labels or numbers
+        if hasattr(model, "predict"):
+            target.encode(flatten_column(np.asarray(model.predict(X))), len(y))
+        raise
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ estimates its own error. A step without weights uses all samples equally. Both c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from numbers import Integral, Real
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict
 
 import numpy as np
 from sklearn import get_config
@@ -340,7 +341,8 @@ def resolve_loss(
         loss = "squared" if target.classes is None else "zero_one"
     if not isinstance(loss, str) or loss not in NAMED:
         raise ValueError(
-            f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}."
+            f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}"
+            f"{_checks.suggest(loss, NAMED)}."
         )
     argument = f"loss={loss!r}" if argument is None else argument
     # requirements of the loss on the estimator and the target
@@ -578,6 +580,7 @@ def validate_inputs(
     _checks.refuse_shuffled_index(X, columns)
     # data
     X, target, _ = validate_data(estimator, X, y, groups, several=several, name=name)
+    check_search(name, last_step(estimator))
     for step, part in find_biased(estimator):
         _checks.warn_user(
             f"{part._own_error} of {type(part).__name__} ignores the step {step} before it, which "
@@ -607,6 +610,56 @@ def validate_inputs(
         method,
         confidence_level,
     )
+
+
+def check_search(name: str, estimator: Any) -> None:
+    """Raise an error if a search does not refit, or tries parameters that its estimator lacks."""
+    if not is_search(estimator):
+        return
+    if getattr(estimator, "refit", True) is False:
+        raise ValueError(f"{name} must have refit=True, a metric or a function, got refit=False.")
+    for argument in ("param_grid", "param_distributions"):
+        grids = getattr(estimator, argument, None) or []
+        grids = [grids] if isinstance(grids, Mapping) else grids
+        refuse_unknown_params(argument, estimator.estimator, chain(*grids))
+
+
+def refuse_unknown_params(argument: str, estimator: Any, names: Iterable[str]) -> None:
+    """Raise an error if an argument contains names that are no parameters of an estimator."""
+    known = estimator.get_params()
+    for name in names:
+        # the first part of a name, because the value of a step may replace it
+        if name.partition("__")[0] not in known:
+            inside = [one for one in known if one.endswith(f"__{name}")]
+            hint = f" (did you mean {inside[0]!r}?)" if inside else _checks.suggest(name, known)
+            raise ValueError(
+                f"{argument} must contain parameters of {type(estimator).__name__}, got {name!r}"
+                f"{hint}."
+            )
+
+
+class HintsAtParams:
+    """Estimator that suggests a parameter of its parts for an unknown one."""
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the estimator and of its parts.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters, such as ``cv`` or ``classifier__C``.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If the estimator has no such parameter.
+        """
+        refuse_unknown_params("params", self, params)
+        return super().set_params(**params)  # type: ignore[misc]
 
 
 def uses_labels(step: Any) -> bool:

@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain, combinations
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -892,7 +892,12 @@ def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{wanted}, got {cv!r}{suggest(cv, SPLITTERS)}.") from error
+        hint = suggest(cv, SPLITTERS)
+        if isinstance(cv, Real) and 0 < float(cv) < 1:
+            hint = f" (did you mean ShuffleSplit(test_size={cv:g})?)"
+        elif str(cv).removesuffix(".0").isdigit():
+            hint = f" (did you mean {str(cv).removesuffix('.0')}?)"
+        raise ValueError(f"{wanted}, got {cv!r}{hint}.") from error
     if not splits:
         raise ValueError("cv must yield at least one pair (train, test), got none.")
     return splits

@@ -7,6 +7,7 @@ units are samples, groups or blocks of time, which are held out, resampled and c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -125,8 +126,7 @@ class Target:
             return find_codes(self.classes, predicted)
         if predicted.dtype == np.float64 and np.isfinite(predicted).all():
             return predicted
-        what = "predictions of estimator"
-        return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
+        return check_numbers(predicted)
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return the labels of codes."""
@@ -134,6 +134,19 @@ class Target:
             columns = zip(self.output_classes, codes.T, strict=True)
             return np.column_stack([classes[column] for classes, column in columns])
         return codes if self.classes is None else self.classes[codes]
+
+
+def check_numbers(predicted: np.ndarray) -> np.ndarray:
+    """Return predictions as floats. Raise an error unless all are finite numbers."""
+    wrong = np.ones(predicted.shape, dtype=bool)
+    if predicted.dtype.kind not in "cmM":  # complex numbers and dates would lose a part
+        with suppress(TypeError, ValueError):
+            numbers = predicted.astype(np.float64)
+            wrong = ~np.isfinite(numbers)
+    if wrong.any():
+        first = predicted[wrong].tolist()[0]
+        raise ValueError(f"predictions of estimator must be finite numbers, got {first!r}.")
+    return numbers
 
 
 def find_codes(classes: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -183,7 +183,8 @@ def read_time(time: Any, X: Any) -> np.ndarray:
                 f"{type(X).__name__}. Pass the times themselves if X is no data frame."
             )
         time = X[time]
-    values = np.asarray(time)
+    with _checks.naming("time"):
+        values = np.asarray(time)
     if values.shape != (n,):
         raise ValueError(
             f"time must have one value for each of the {n} rows of X, got the shape "

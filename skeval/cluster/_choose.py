@@ -71,7 +71,9 @@ class Trial(NamedTuple):
 def check_candidates(n_clusters: Iterable[int], smallest: int, method: str = "") -> np.ndarray:
     """Return the validated, distinct candidates in ascending order."""
     if not isinstance(n_clusters, Iterable):
-        raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
+        raise TypeError(
+            f"n_clusters must contain several numbers, such as range(2, 11), got {n_clusters!r}."
+        )
     # integers in range
     candidates = list(n_clusters)
     wrong = [
@@ -273,7 +275,7 @@ TAKE_ONE = {SEQUENTIAL, _stability.PREDICTION_STRENGTH, GAP}
 """Methods whose candidates include 1."""
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     _stability.STABILITY
     | {
@@ -585,7 +587,7 @@ def _make_choice(
 SQUARED: Final = "sqeuclidean"
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     _stability.STABILITY
     | {
@@ -993,7 +995,7 @@ def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) ->
     return value if np.isfinite(value) else np.nan
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     _stability.STABILITY
     | {

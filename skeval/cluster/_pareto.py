@@ -78,6 +78,7 @@ class ClusteringComparison(Result):
         return "\n  ".join([title, *align_rows([head, *rows], left={0})])
 
 
+@_checks.in_order()
 def pareto_dominance(
     values: ArrayLike, *, greater_is_better: bool | Sequence[bool] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +128,8 @@ def pareto_dominance(
     if np.isnan(merit).any():
         raise ValueError(f"values must not be nan, got nan at {np.argwhere(np.isnan(merit))[0]}.")
     # one direction, or one for each criterion
-    directions = np.asarray(greater_is_better)
+    with _checks.naming("greater_is_better"):
+        directions = np.asarray(greater_is_better)
     if directions.dtype != bool or directions.shape not in ((), merit.shape[1:]):
         n = merit.shape[1]
         raise ValueError(f"greater_is_better must have {n} booleans, got {greater_is_better!r}.")
@@ -143,7 +145,7 @@ def pareto_dominance(
     return dominates, np.logical_not(dominates.any(axis=0))
 
 
-@_checks.in_order(X=_checks.is_table, partitions=None)
+@_checks.in_order(X=_checks.is_table)
 @read_arrays
 def compare_clusterings(
     X: Any,

@@ -115,7 +115,7 @@ AGREEMENTS: dict[str, Agreement] = {
 }
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
 def predictive_power(
     clusterer: Any,
@@ -263,6 +263,7 @@ def check_points(clusterer: Any, X: Any) -> Any:
             f"clusterer must not require precomputed distances or affinities, got {clusterer!r}."
         )
     # finite data of moderate size
+    _checks.refuse_swapped_data(X, None)
     checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude(checked)
     return X if hasattr(X, "iloc") else checked
@@ -491,7 +492,7 @@ class ClusterStability(Result):
         return align_text(title, rows)
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @validate_params(
     STABILITY
     | {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from skeval.utils._checks import RandomStateLike, check_count, check_data, root_seed
+from skeval.utils._checks import RandomStateLike, check_count, check_data, in_order, root_seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +83,7 @@ class GaussianClasses:
         return self.true_error(2 * self.mean, np.log(self.prior / (1 - self.prior)))
 
 
+@in_order()
 def make_gaussian_classes(
     n_samples: int = 100,
     n_features: int = 20,

@@ -42,6 +42,7 @@ from skeval._resampling.inputs import (
     OF_CLASSIFIER,
     OF_SELECTOR,
     FitOutput,
+    HintsAtParams,
     Inputs,
     Params,
     check_takes_weights,
@@ -86,7 +87,7 @@ def classifier_has(method: str) -> Callable[[Any], bool]:
 
 
 class CV2FeatureSelectionPipeline(
-    CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
+    HintsAtParams, CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
 ):
     """Feature selection and classifier as one estimator, with its cross-validated error.
 
@@ -288,9 +289,10 @@ class CV2FeatureSelectionPipeline(
         return self
 
     def _check_parameters(self) -> None:
-        if self.selector is not None:
-            _checks.check_methods("selector", self.selector, "fit", "transform")
         classifier = self._classifier()
+        if self.selector is not None:
+            check_order(self.selector, classifier)
+            _checks.check_methods("selector", self.selector, "fit", "transform")
         _checks.check_methods("classifier", classifier, "fit", "predict")
         if not is_classifier(classifier):
             raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
@@ -584,7 +586,8 @@ class CV2FeatureSelectionPipeline(
         parts = [get_tags(self._selector(DEFAULT_N_FEATURES)), get_tags(self._classifier())]
         tags.input_tags.sparse = all(part.input_tags.sparse for part in parts)
         tags.input_tags.allow_nan = all(part.input_tags.allow_nan for part in parts)
-        tags.classifier_tags.multi_class = parts[1].classifier_tags.multi_class
+        if parts[1].classifier_tags is not None:  # fit refuses other estimators
+            tags.classifier_tags.multi_class = parts[1].classifier_tags.multi_class
         return tags
 
 
@@ -610,6 +613,15 @@ def withhold_estimates(classifier: Any) -> None:
             "The error of the classifier ignores the feature selection, which used all labels. "
             "Use cv2_error_ of the CV2FeatureSelectionPipeline, or use "
             "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
+        )
+
+
+def check_order(selector: Any, classifier: Any) -> None:
+    """Raise an error if the selector and the classifier are in each other's place."""
+    if not hasattr(selector, "transform") and hasattr(classifier, "transform"):
+        raise TypeError(
+            "selector and classifier look swapped, got "
+            f"{type(selector).__name__} and {type(classifier).__name__}. The selector is first."
         )
 
 
@@ -642,7 +654,7 @@ def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
     return mask
 
 
-@_checks.in_order(selector=None, classifier=_checks.is_no_table, X=None, y=None)
+@_checks.in_order(classifier=_checks.is_no_table)
 def selection_bias(
     selector: Any,
     classifier: Any,
@@ -762,6 +774,7 @@ def selection_bias(
     repeats = plans.check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"params": params, "name": "classifier"}
+    check_order(selector, classifier)
     inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
     # selector and classifier for these data
     X, target = inputs.X if hasattr(inputs.X, "shape") else np.asarray(inputs.X), inputs.target
@@ -921,6 +934,7 @@ def fold_errors(inputs: Inputs, plan: plans.ResamplingPlan) -> np.ndarray:
     return np.concatenate(errors)
 
 
+@_checks.in_order()
 def selection_stability(
     supports: Any, *, method: StabilityMeasure = "nogueira", confidence_level: float = 0.95
 ) -> Estimate:

@@ -831,7 +831,6 @@ def count_and_weigh(
     return classes.tolist(), counts, of_class
 
 
-@_checks.in_order(y_true=None, y_pred=None)
 @validate_params(
     CONSTRAINTS
     | {

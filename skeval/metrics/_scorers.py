@@ -22,7 +22,7 @@ from skeval.metrics import _table
 from skeval.metrics._table import SCORES
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
 from skeval.utils._checks import give_nan as undefined_metric
-from skeval.utils._checks import naming, suggest, validate_params, warn_user
+from skeval.utils._checks import naming, refuse_class, suggest, validate_params, warn_user
 from skeval.utils._compat import (
     RoutedScorer,
     StrOptions,
@@ -165,6 +165,7 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     >>> cross_val_score(RidgeClassifier(), X, y, scoring=scorer).round(3)
     array([0.769, 0.837, 0.837, 0.767, 0.9  ])
     """
+    refuse_class("scoring", scoring)
     if not isinstance(scoring, str) and not callable(scoring):
         raise TypeError(f"scoring must be a string or a scorer, got {scoring!r}.")
     row = SCORERS.get(scoring) if isinstance(scoring, str) else None
@@ -209,15 +210,19 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     model.
     """
     for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
-        if isinstance(part, type):
-            raise TypeError(f"scoring must be a name or a scorer, got the class {part.__name__}.")
+        refuse_class("scoring", part)
         if getattr(part, "resamples", False):
             raise ValueError(
                 "scoring must not be a scorer that fits models to the samples it scores, got "
                 f"{part!r}. Pass it to cross_validate or a search with cv=WholeSample()."
             )
         function, _, larger_is_better = metric_of_scorer(part)
-        row = _table.find_row(function) if is_plain_scorer(part) else None
+        row = _table.find_row(function)
+        if row is not None and function is part:
+            raise TypeError(
+                f"scoring must be a name or a scorer, got the metric {function.__name__}. Pass "
+                f"make_scorer({function.__name__}, greater_is_better={row.greater_is_better})."
+            )
         if larger_is_better and row is not None and not row.greater_is_better:
             raise ValueError(
                 f"scoring must be larger for better models, but {function.__name__} is a loss. "
@@ -230,6 +235,10 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 f"scoring should rank samples by scores, but make_scorer({function.__name__}) "
                 f"ranks the labels of `predict`. Pass response_method={SCORES!r} to make_scorer."
             )
+    if not (scoring is None or callable(scoring) or hasattr(scoring, "__len__")):
+        raise ValueError(
+            f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
+        )
     with naming("scoring"):
         if isinstance(scoring, str):
             return get_scorer(scoring)
@@ -304,7 +313,10 @@ ABBREVIATIONS = {
     "l2": "neg_error_norm neg_root_mean_squared_error", "linf": "neg_error_norm neg_max_error",
     "tpr": "recall", "fnr": "sensitivity", "tnr": "specificity", "fpr": "specificity",
     "f_beta": "macro_fbeta micro_fbeta", "fbeta": "macro_fbeta micro_fbeta",
-    "fscore": "f1 macro_fbeta", "f_measure": "f1 macro_fbeta class_f_measure",
+    "fscore": "f1 macro_fbeta", "f_score": "f1 macro_fbeta", "f1score": "f1",
+    "logloss": "neg_log_loss", "cross_entropy": "neg_log_loss", "pr_auc": "average_precision",
+    "error": "neg_error_rate neg_root_mean_squared_error",
+    "f_measure": "f1 macro_fbeta class_f_measure",
     "macro_f1": "macro_fbeta f1_macro", "micro_f1": "micro_fbeta f1_micro",
     "g_mean": "geometric_mean", "gmean": "geometric_mean", "winkler": "neg_winkler_loss",
     "coverage": "interval_coverage set_coverage", "picp": "interval_coverage",
@@ -331,6 +343,7 @@ DISPARITY = "For the disparity of subgroups, use metric_interval(..., by=groups)
 PARTIAL_AREA = "For a partial area, use functools.partial(roc_auc_score, max_fpr=0.1) as a metric"
 BENEFIT = "For the net benefit, use skeval.metrics.net_benefit"
 NO_SCORERS = {
+    "kappa": "Use make_scorer(sklearn.metrics.cohen_kappa_score)",
     "predictive_power": "Use skeval.cluster.predictive_power(clusterer, X)",
     "parity": DISPARITY, "odds": DISPARITY, "fair": DISPARITY, "disparit": DISPARITY,
     "partial": PARTIAL_AREA, "pauc": PARTIAL_AREA, "max_fpr": PARTIAL_AREA,
@@ -354,7 +367,7 @@ def _suggest_name(name: str) -> str:
         if part in name:
             return f". {text}."
     bare = name.removeprefix("neg_").removesuffix("_score")
-    near = sorted(candidate for candidate in names if bare and bare in candidate)
+    near = sorted(candidate for candidate in names if len(bare) > 1 and bare in candidate)
     words = (ABBREVIATIONS.get(key, "") for key in (bare, *bare.split("_")))
     near = near or " ".join(words).split()
     near += [match for match in get_close_matches(name, names, cutoff=0.75) if match not in near]

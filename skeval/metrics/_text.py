@@ -256,7 +256,11 @@ def sentence_bleu_score(
     0.3247
     """
     options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
-    return make_sums(np.exp, *options).compute([references], [hypothesis])
+    try:
+        return make_sums(np.exp, *options).compute([references], [hypothesis])
+    except (TypeError, ValueError) as error:  # the corpus has one sentence
+        text = str(error).replace("hypotheses[0]", "hypothesis")
+        raise type(error)(text.replace("references[0]", "references")) from None
 
 
 class Sums(NamedTuple):

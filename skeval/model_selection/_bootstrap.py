@@ -80,6 +80,7 @@ N_PERMUTATIONS = 100
 """Number of permutations for a scorer that uses more than predictions."""
 
 
+@_checks.in_order()
 def bootstrap_error(
     estimator: Any,
     X: Any,
@@ -230,6 +231,7 @@ def bootstrap_error(
     return estimate_bootstraps(runner, root, n_resamples=n_resamples, **options)[method]
 
 
+@_checks.in_order()
 def bootstrap_score(
     estimator: Any,
     X: Any,

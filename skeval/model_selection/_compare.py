@@ -42,7 +42,6 @@ N_REPEATS = 10
 """Number of repeats of the default folds of "corrected_t"."""
 
 
-@_checks.in_order(estimators=None, X=None, y=None)
 @read_arrays
 def compare_classifiers(
     estimators: Named,

@@ -62,7 +62,7 @@ from skeval.utils._checks import Alternative, RandomStateLike, read_arrays
 from skeval.utils._compat import is_plain_scorer
 
 
-@_checks.in_order(y_true=_checks.is_no_function, predictions=None)
+@_checks.in_order(y_true=_checks.is_no_function)
 @read_arrays
 def compare_predictions(
     y_true: Any,

@@ -43,7 +43,6 @@ FORMS = (
 """Forms of scores on data sets."""
 
 
-@_checks.in_order(scores=None)
 @validate_params({"random_state": ["random_state", Generator]})
 def compare_scores(
     scores: Any,

@@ -216,6 +216,7 @@ def check_enough(inputs: Inputs, values: np.ndarray) -> None:
         )
 
 
+@_checks.in_order()
 def resubstitution_error(
     estimator: Any,
     X: Any,
@@ -318,6 +319,7 @@ def fit_to_all(runner: Runner, request: FitRequest | None = None) -> FitOutput:
     return output
 
 
+@_checks.in_order()
 def cross_val_error(
     estimator: Any,
     X: Any,
@@ -575,6 +577,7 @@ N_RESAMPLES = 1000
 Draw = Callable[[int], np.ndarray]
 
 
+@_checks.in_order()
 def perturbation_interval(
     estimator: Any,
     X: Any,

@@ -213,7 +213,7 @@ def check_priors(priors: Priors, classes: np.ndarray) -> np.ndarray:
                 f"priors must name exactly the classes of y_true, {labels}, got {list(priors)}."
             )
         priors = [priors[label] for label in labels]
-    values = np.asarray(priors, dtype=float)
+    values = _checks.check_data("priors", priors, ensure_2d=False, dtype=np.float64)
     if values.shape != (len(labels),):
         raise ValueError(
             f"priors must have one value for each of the {len(labels)} classes {labels}, "
@@ -261,6 +261,7 @@ class HoldoutSize(Result):
         return align_text("hold-out size", rows)
 
 
+@_checks.in_order()
 def holdout_size(
     error: Any,
     half_width: float,
@@ -329,7 +330,9 @@ def holdout_size(
     with _checks.naming("error"):
         errors = np.atleast_1d(np.asarray(error, dtype=float))
     if not (errors.ndim == 1 and np.all((errors >= 0) & (errors <= 1))):
-        raise ValueError(f"error must lie in [0, 1], got {error!r}.")
+        raise ValueError(
+            f"error must lie in [0, 1], got {error!r}{_checks.suggest_fraction(error)}."
+        )
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
         raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)

@@ -26,6 +26,7 @@ from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, count_dimensions
 
 
+@_checks.in_order()
 def feature_importance(
     estimator: Any,
     X: Any,

@@ -61,6 +61,7 @@ from skeval.utils._checks import ErrorScore, RandomStateLike
 FoldVariance = Literal["all_pairs", "within_folds"]
 
 
+@_checks.in_order()
 def error_interval(
     estimator: Any,
     X: Any,

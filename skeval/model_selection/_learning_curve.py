@@ -69,6 +69,7 @@ class MoreSamples:
     gain: Estimate | None = field(default=None, repr=False)
 
 
+@_checks.in_order()
 def learning_curve_band(
     estimator: Any,
     X: Any,
@@ -274,7 +275,10 @@ def thin_folds(
         least = np.clip(max(MIN_SAMPLES / n_train, MIN_UNITS / n_units), MIN_SHARE, 0.5)
         given = shares = np.geomspace(least, 1, min(N_SIZES, max(2, n_units // 2)))
     else:
-        given = _checks.check_data("train_sizes", np.atleast_1d(train_sizes), ensure_2d=False)
+        with _checks.naming("train_sizes"):
+            given = np.atleast_1d(train_sizes)
+        exact = given.dtype if given.dtype.kind in "iu" else np.float64
+        given = _checks.check_data("train_sizes", given, ensure_2d=False, dtype=exact)
         shares = np.unique(given) / (n_train if given.dtype.kind in "iu" else 1)
 
     def draw(number: int) -> PlanBlock:

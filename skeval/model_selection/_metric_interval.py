@@ -94,7 +94,7 @@ def metric_interval(
     by: ArrayLike | None = None,
     **options: Unpack[IntervalOptions],
 ) -> Results: ...
-@_checks.in_order(metric=_checks.is_no_table, y_true=None, y_pred=None)
+@_checks.in_order(metric=_checks.is_no_table)
 @validate_params(
     {
         "metric": [callable, str, list, tuple, dict],
@@ -331,6 +331,8 @@ def metric_interval(
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
     named = metric if isinstance(metric, Mapping) else {repr_metric(one): one for one in metric}
+    if not named:
+        raise ValueError(f"metric must contain at least one metric, got {metric!r}.")
     return Results({name: measure(one) for name, one in named.items()})
 
 
@@ -775,6 +777,8 @@ def naming_cause(
             if row is not None and row.from_table is not None:
                 wanted = f"the labels, classes[{name}.argmax(axis=1)]"
             hint = f". If {name} has a column for each class, pass {wanted}"
+        elif true.ndim == 2 and pred.ndim == 1:
+            hint = ". If y_true has a column for each class, pass y_true.argmax(axis=1)"
         elif true.dtype.kind == "f" and np.any(true % 1) and few_values:
             hint = f". y_true and {name} look swapped. The order is (y_true, {name})"
         elif "pos_label" in str(error):
@@ -782,6 +786,8 @@ def naming_cause(
             also = "" if pred.dtype.kind in "biuf" else f" and {name} == {positive!r}"
             hint = f". If {positive!r} is the positive class, pass y_true == {positive!r}{also}"
         kind = TypeError if isinstance(error, TypeError) else ValueError
+        if not callable(metric):
+            raise TypeError(f"metric must be a name or a function, got {metric!r}.") from error
         message = str(error).rstrip(".")
         raise kind(f"{repr_metric(metric)} of y_true and {name}: {message}{hint}.") from error
 

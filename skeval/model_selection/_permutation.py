@@ -56,6 +56,7 @@ def permutation_test(
 def permutation_test(
     estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[PermutationOptions]
 ) -> Results: ...
+@_checks.in_order()
 def permutation_test(
     estimator: Any,
     X: Any,
@@ -242,7 +243,8 @@ def permutation_test(
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     if alpha is not None:
         if not isinstance(alpha, Real) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must satisfy 0 < alpha < 1, got {alpha!r}.")
+            hint = _checks.suggest_fraction(alpha)
+            raise ValueError(f"alpha must satisfy 0 < alpha < 1, got {alpha!r}{hint}.")
         if max_exceedances is not None:
             raise ValueError(
                 f"alpha must be None if max_exceedances={max_exceedances!r}, got {alpha!r}."
@@ -318,7 +320,8 @@ class Exchange(NamedTuple):
 
 def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     """Return permutations passed by the user, rows of sample indices, as an int array."""
-    orders = np.asarray(permutations)
+    with _checks.naming("permutations"):
+        orders = np.asarray(permutations)
     if orders.ndim != 2 or orders.shape[1] != n_samples or not len(orders):
         raise ValueError(
             f"permutations must have shape (n_permutations, {n_samples}), got {orders.shape}."

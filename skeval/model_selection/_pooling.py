@@ -38,7 +38,7 @@ from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, vari
 from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import ErrorScore, check_confidence_level, check_option
+from skeval.utils._checks import ErrorScore, check_confidence_level, check_option, in_order
 from skeval.utils._text import write_ends
 
 ScaleName = Literal["auto", "binomial", "identity", "log"]
@@ -81,6 +81,7 @@ def describe_site(
     )
 
 
+@in_order()
 def new_site_error(
     estimator: Any,
     X: Any,

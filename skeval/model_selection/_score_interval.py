@@ -76,6 +76,7 @@ def score_interval(
 def score_interval(
     estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[ScoreOptions]
 ) -> Results: ...
+@_checks.in_order()
 def score_interval(
     estimator: Any,
     X: Any,

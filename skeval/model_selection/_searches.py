@@ -166,6 +166,7 @@ class BootstrapSplit(MetadataRequester):
                 yield np.repeat(everything, counts), np.flatnonzero(test)
 
 
+@_checks.in_order()
 def score_632(
     results: Mapping[str, Any],
     X: Any,
@@ -235,7 +236,9 @@ def score_632(
         raise TypeError(
             f"results must be the dict that cross_validate returns, got {type(results).__name__}."
         )
-    check_params(params, num_samples(X))
+    _checks.check_same_length(X=X, y=y)
+    with _checks.naming("X"):
+        check_params(params, num_samples(X))
     # out-of-bag scores
     name = f"test_{metric}"
     for part, remedy in {name: "metric= names another", "estimator": RETURNED}.items():
@@ -253,7 +256,8 @@ def score_632(
     if scoring is None and metric != "score":
         scoring = metric
     # one fit to all samples
-    fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
+    with _checks.naming("X", "y"):
+        fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
     apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
     return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
 
@@ -681,6 +685,7 @@ def make_permutation_scorer(
     )
 
 
+@_checks.in_order()
 def tuning_optimism(
     search: Any,
     X: Any,
@@ -809,8 +814,6 @@ def tuning_optimism(
     _checks.check_confidence_level(confidence_level)
     # a search that refits, on each training part
     repeats = check_repeats(cv, n_repeats)
-    if getattr(last_step(search), "refit", True) is False:
-        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     options |= run | {"name": "search"}
@@ -978,6 +981,7 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
     return scores
 
 
+@_checks.in_order()
 def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> float:
     r"""Estimate the optimism of the best score of a search from its results, without new fits.
 
@@ -1038,6 +1042,7 @@ def tuning_bias(cv_results: Mapping[str, Any], *, metric: str = "score") -> floa
     return float(np.mean(np.nanmax(scores, axis=1) - scores[:, best]))
 
 
+@_checks.in_order()
 def refit_one_se(
     cv_results: Mapping[str, Any],
     *,

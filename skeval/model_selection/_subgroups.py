@@ -52,6 +52,8 @@ def compare_subgroups(
     # subgroups of one column or several
     several = isinstance(by, Mapping) or hasattr(by, "columns")
     columns = {str(name): by[name] for name in by} if several else {"": by}
+    if not columns:
+        raise ValueError("by must have at least one column, got none.")
     chosen = {
         f"{column}: {name}" if column else name: mask
         for column, values in columns.items()
@@ -141,9 +143,15 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
 
     Missing values form a subgroup. Names of several types are compared as text.
     """
-    if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
-        got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
-        raise ValueError(f"by must have a subgroup for each of {n_samples} samples, got {got}.")
+    if isinstance(by, str | bytes):
+        raise ValueError(
+            f"by must have a subgroup for each of {n_samples} samples, got {by!r}. Pass the column "
+            "of the data frame, not its name."
+        )
+    with _checks.naming("by"):
+        shape = np.shape(by)
+    if shape != (n_samples,):
+        raise ValueError(f"by must have a subgroup for each of {n_samples} samples, got {shape}.")
     values = ["missing" if _checks.is_missing(value) else value for value in list(by)]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]

@@ -25,7 +25,7 @@ from skeval.model_selection._subgroups import compare_subgroups
 from skeval.model_selection._threshold import read_rule
 from skeval.report._sentences import name_metric
 from skeval.utils import _checks
-from skeval.utils._checks import naming
+from skeval.utils._checks import name_missing, naming
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
 from skeval.utils._text import name_of
 
@@ -79,9 +79,15 @@ def find_column(argument: str, X: Any, values: Any) -> Any:
     """Return the values of an argument, or the column of the data frame that it names."""
     if not isinstance(values, str):
         return values
-    if values not in getattr(X, "columns", ()):
+    if not hasattr(X, "columns"):
         raise ValueError(
-            f"{argument} must be a column of X or have a value for each sample, got {values!r}."
+            f"{argument} must have a value for each sample, got {values!r}. The name of a column "
+            "needs a data frame as X."
+        )
+    if values not in X.columns:
+        raise ValueError(
+            f"{argument} must be a column of X or have a value for each sample, got "
+            f"{name_missing(values, X.columns)[3:]}."
         )
     return X[values]
 
@@ -93,8 +99,10 @@ def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[st
     n = count_columns(X)
     if names is None:
         return None
-    if np.ndim(names) != 1 or len(names) != n:
-        got = len(names) if np.ndim(names) == 1 else repr(names)
+    with naming("feature_names"):
+        shape = np.shape(names)
+    if shape != (n,):
+        got = shape[0] if len(shape) == 1 else repr(names)
         raise ValueError(
             f"feature_names must have a name for each of {n or 'no'} features, got {got}."
         )
@@ -732,6 +740,11 @@ def read_labels(
         )
     # true and predicted values of the same shape
     y, values = _read_wide("y_true", y_true), _read_wide("predictions", predictions)
+    if is_one_hot(y) and _checks.normalize_rows(values) is not None:
+        raise ValueError(
+            "y_true must have one column if samples have one class, got one-hot columns. Pass "
+            "numpy.asarray(y_true).argmax(axis=1)."
+        )
     if not np.isin(y, (0, 1)).all():
         raise ValueError(
             "y_true with several columns must contain 0 and 1, which indicate the labels of a "
@@ -773,6 +786,11 @@ def read_labels(
     if isinstance(cut, bool) or not isinstance(cut, Real):
         raise ValueError(f"threshold must be a number for several labels per sample, got {cut!r}.")
     return ParsedLabels(kind, target, values, (values >= cut).astype(int), float(cut))
+
+
+def is_one_hot(y: np.ndarray) -> bool:
+    """Return whether exactly one of several columns is 1 in each row, as for classes."""
+    return y.shape[1] > 1 and bool(np.isin(y, (0, 1)).all() and np.all(y.sum(axis=1) == 1))
 
 
 def _read_wide(name: str, values: Any) -> np.ndarray:

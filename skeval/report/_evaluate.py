@@ -604,7 +604,7 @@ def check_include(include: Any) -> frozenset[str] | str:
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
     for name in names:
         if not (isinstance(name, str) and name in PARTS):
-            options = ", ".join(map(repr, PARTS))
+            options = ", ".join(repr(name) for name, part in PARTS.items() if not part.required)
             raise ValueError(
                 f"include must be 'auto', 'all' or some of {options}, got "
                 f"{name!r}{_checks.suggest(name, PARTS)}."

@@ -75,7 +75,7 @@ ORIENTATION = (
 )
 
 
-@_checks.in_order(clusterer=_checks.is_no_table, X=None)
+@_checks.in_order(clusterer=_checks.is_no_table)
 @recorded
 def evaluate_clusterer(
     clusterer: Any,
@@ -199,8 +199,8 @@ def evaluate_clusterer(
                 f"precomputed distances, got {n_clusters!r}."
             )
         return evaluate_as_is(clusterer, X, labels_true, indices, reference, n_repeats, seed, run)
-    table_warnings = warn_of_points(X, getattr(X, "columns", None))
-    X = check_points(clusterer, X)
+    X, given = check_points(clusterer, X), X
+    table_warnings = warn_of_points(given, getattr(given, "columns", None))
     candidates = _check_range(n_clusters, X.shape[0])
     _checks.check_jobs(n_jobs, verbose)
     # cluster all samples, and compare the clusterings

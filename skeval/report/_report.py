@@ -39,7 +39,7 @@ from skeval.report._page import (
     render,
 )
 from skeval.utils import _text
-from skeval.utils._checks import FunctionT, check_count, check_option, name_missing
+from skeval.utils._checks import FunctionT, check_calls, check_count, check_option, name_missing
 from skeval.utils._text import DataFrame
 
 
@@ -539,14 +539,11 @@ def recorded(function: FunctionT) -> FunctionT:
     If a call evaluates several models, its first argument contains them by name.
     """
 
-    names = signature(function).parameters
+    check = check_calls(function)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Report:
-        for name in kwargs.keys() - names.keys():
-            raise TypeError(
-                f"{function.__name__}() has no argument {name_missing(name, names)[3:]}"
-            )
+        check(args, kwargs)
 
         def record(report: Report) -> Report:
             bound = signature(function).bind(*args, **kwargs)

@@ -56,7 +56,9 @@ def attribute_of_svc(name: str, doc: str) -> Any:
     return property(read, doc=doc)
 
 
-class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
+class PerturbationResamplingSVC(
+    inputs.HintsAtParams, CallbackSupportMixin, ClassifierMixin, BaseEstimator
+):
     r"""Support vector classifier with a confidence interval for its error.
 
     `fit` fits `sklearn.svm.SVC`. The resampling runs when `cv_error_`, `confidence_interval_` or

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
@@ -20,6 +20,7 @@ from functools import wraps
 from inspect import getattr_static, isfunction, signature
 from numbers import Integral, Real
 from threading import current_thread, main_thread
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
@@ -33,6 +34,7 @@ from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from skeval.utils._compat import (
     Interval,
+    InvalidParameterError,
     Options,
     StrOptions,
     array_namespace,
@@ -58,16 +60,29 @@ def check_confidence_level(confidence_level: float) -> None:
         rule = ", by more than a rounding error" if is_number and 0 < confidence_level < 1 else ""
         raise ValueError(
             f"confidence_level must satisfy 0 < confidence_level < 1{rule}, got "
-            f"{confidence_level!r}."
+            f"{confidence_level!r}{suggest_fraction(confidence_level)}."
         )
 
 
+def suggest_fraction(value: Any) -> str:
+    """Return ", did you mean ...?" without the mark, with the fraction that a percentage means."""
+    percent = isinstance(value, Real) and 1 < float(value) < 100
+    return f" (did you mean {float(value) / 100:g}?)" if percent else ""
+
+
+MAX_JOBS = 10_000
+"""Largest number of workers."""
+
+
 def check_jobs(n_jobs: Any, verbose: Any) -> None:
-    """Raise an error unless `n_jobs` is None or an integer, and `verbose` a number or boolean."""
-    number = isinstance(n_jobs, Integral) and 0 < abs(int(n_jobs)) < 2**31
-    if n_jobs is not None and not number:
-        raise ValueError(f"n_jobs must be None or a nonzero integer, got {n_jobs!r}.")
-    if not isinstance(verbose, Real):
+    """Raise an error unless `n_jobs` is None or a number of jobs, and `verbose` an integer."""
+    number = isinstance(n_jobs, Integral) and 0 < abs(int(n_jobs)) <= MAX_JOBS
+    if n_jobs is not None and (isinstance(n_jobs, bool) or not number):
+        raise ValueError(
+            f"n_jobs must be None or a nonzero integer from -{MAX_JOBS} to {MAX_JOBS}, got "
+            f"{n_jobs!r}."
+        )
+    if not isinstance(verbose, Integral | np.bool_):
         raise ValueError(f"verbose must be an integer, got {verbose!r}.")
 
 
@@ -83,14 +98,15 @@ ORDERS = {"estimator": "(estimator, X, y)", "clusterer": "(clusterer, X)"}
 
 def check_methods(name: str, value: Any, *methods: str) -> None:
     """Raise an error unless `value` is an instance with the methods."""
-    if isinstance(value, type):
-        raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
+    refuse_class(name, value)
     if not all(_has_method(value, method) for method in methods):
         # suggest the function for such a value, or the order of the arguments
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
-        if isinstance(value, str):
+        if isinstance(value, str) and "~" in value:
             text += " Instead of a formula, pass columns: frame[['a', 'b']] as X, frame['y'] as y."
+        elif isinstance(value, str):
+            text += " Pass an estimator, such as SVC(), instead of its name."
         elif "fit" in methods and (hasattr(value, "predict") or callable(value)):
             text += " Without a fit, call skeval.evaluate_predictions(y_true, predictions)."
         elif name in ORDERS and not is_no_table(value):
@@ -100,6 +116,19 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         raise TypeError(text)
     if "predict" in methods:
         refuse_untagged_classifier(name, value)
+
+
+def refuse_class(name: str, value: Any) -> None:
+    """Raise an error if a value is a class instead of an instance, or instead of a function."""
+    if isinstance(value, type):
+        kind = value.__name__
+        if name in FUNCTIONS:
+            raise TypeError(f"{name} must be a name or a function, got the class {kind}.")
+        raise TypeError(f"{name} must be an instance, got the class {kind}. Pass {kind}(...).")
+
+
+FUNCTIONS = {"scoring", "metric", "loss", "index", "agreement"}
+"""Arguments that are names or functions."""
 
 
 def refuse_untagged_classifier(name: str, value: Any) -> None:
@@ -155,7 +184,7 @@ def refuse_no_target(estimator: Any, y: Any) -> None:
             if not hasattr(one, "fit"):
                 check_methods("estimator", one, "fit", "predict", "get_params")
             check_predicts_target("estimator", one)
-        raise TypeError("y must contain the true labels or numbers, got None.")
+        raise TypeError("y must contain the true labels or numbers, got None. Pass it after X.")
 
 
 MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
@@ -225,34 +254,70 @@ def check_count(name: str, value: Any, minimum: int = 1) -> int:
     return int(value)
 
 
-def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], FunctionT]:
-    """Raise an error with the correct order if the positional arguments of a function are wrong.
+def in_order(**kinds: Callable[[Any], bool]) -> Callable[[FunctionT], FunctionT]:
+    """Raise an error with the right call if the arguments of a function are wrong.
 
-    The keywords are the arguments in their order. Each value is a function that returns whether an
-    object is valid for the argument. None accepts any object.
+    The keywords name arguments in the order of the function. Each value is a function that returns
+    whether an object is valid for the argument.
     """
 
     def decorate(function: FunctionT) -> FunctionT:
-        call = f"{function.__name__}({', '.join(kinds)})"
-        others = [name for name in signature(function).parameters if name not in kinds]
+        check = check_calls(function, kinds)
 
         @wraps(function)
         def checked(*args: Any, **kwargs: Any) -> Any:
-            pairs = zip(kinds.values(), args, strict=False)
-            got = ", ".join(type(value).__name__ for value in args)
-            if len(args) > len(kinds):
-                systems = {"estimators", "predictions", "scores"} & {*kinds}
-                several = " with several systems as one list or dict, and" if systems else " with"
-                raise TypeError(
-                    f"the call must be {call},{several} {'=, '.join(others)}= by name, got ({got})."
-                )
-            if any(fits is not None and not fits(value) for fits, value in pairs):
-                raise TypeError(f"the order of arguments must be {call}, got ({got}).")
+            check(args, kwargs)
             return function(*args, **kwargs)
 
         return cast(FunctionT, checked)
 
     return decorate
+
+
+def check_calls(
+    function: Callable[..., Any], kinds: Mapping[str, Callable[[Any], bool]] = MappingProxyType({})
+) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
+    """Return a function that raises unless its arguments are those of a call of `function`.
+
+    Errors show the call, suggest a similar name, and name the order of `kinds`, as in `in_order`.
+    """
+    name, parameters = function.__name__, signature(function).parameters
+    first = [key for key, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    by_name = [key for key in parameters if key not in first]
+    open_ended = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    needed = [key for key, one in parameters.items() if one.default is one.empty]
+    call = ", ".join(first + [f"{key}=" for key in needed if key in by_name and not open_ended])
+
+    def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        # unknown names
+        unknown = () if open_ended else [key for key in kwargs if key not in parameters]
+        for key in unknown:
+            hint = suggest(key, parameters) or f". The arguments are {', '.join(parameters)}"
+            raise TypeError(f"{name}() has no argument {key!r}{hint}.")
+        # too many, in a wrong order, or too few
+        got = ", ".join(type(value).__name__ for value in args)
+        if len(args) > len(first):
+            systems = {"estimators", "predictions", "scores"} & {*first}
+            several = " with several systems as one list or dict, and" if systems else " with"
+            # the options that may be meant, first those of samples for an array
+            of_samples = is_data(args[len(first)])
+            likely = sorted(by_name, key=lambda one: (one in OF_SAMPLES) is not of_samples)
+            others = f"{'=, '.join(likely[:4])}={', ...' * (len(likely) > 4)}"
+            raise TypeError(
+                f"the call must be {name}({call}),{several} {others} by name, got ({got})."
+            )
+        positional = dict(zip(first, args, strict=False))
+        if not all(kinds[key](value) for key, value in positional.items() if key in kinds):
+            raise TypeError(f"the order of arguments must be {name}({call}), got ({got}).")
+        for key in needed:
+            if not (key in positional or key in kwargs or open_ended):
+                raise TypeError(f"the call must be {name}({call}), got no {key}.")
+        # a model instead of its class
+        for key, value in [*positional.items(), *kwargs.items()]:
+            if isinstance(value, type) and hasattr(value, "fit"):
+                refuse_class(key, value)
+
+    return check
 
 
 def is_table(value: Any) -> bool:
@@ -277,21 +342,40 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
     options = tuple(options)
     if not isinstance(value, str) or value not in options:
         listed = ", ".join(map(repr, options))
-        raise ValueError(f"{name} must be one of {listed}; got {value!r}{suggest(value, options)}.")
+        got = shorten(repr(value))
+        raise ValueError(f"{name} must be one of {listed}; got {got}{suggest(value, options)}.")
     return value
 
 
 def suggest(value: object, options: Iterable[str]) -> str:
     """Return ", did you mean ...?" without the mark, with the option that a value resembles."""
-    # options by their last words, by initials, as "loo" of LeaveOneOut(), and by their names
-    options = tuple(options)
-    known = {option.rpartition("_")[2].lower(): option for option in options}
+    # options by their names
+    word, options = str(value).lower(), tuple(options)
+    named = {option.lower(): option for option in options}
+    if near := get_close_matches(word, named, n=1, cutoff=0.8):
+        return f" (did you mean {named[near[0]]!r}?)"
+    # by other names, by their last words, and by initials, as "loo" of LeaveOneOut()
+    known = {other: each for each in options for other in OTHER_NAMES.get(each, "").split()}
+    known |= {option.rpartition("_")[2].lower(): option for option in options}
     known |= {
         re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options
     }
-    known |= {option.lower(): option for option in options}
-    near = get_close_matches(str(value).lower(), known, n=1, cutoff=0.7)
+    known |= named
+    near = get_close_matches(word, known, n=1, cutoff=0.7)
     return f" (did you mean {known[near[0]]!r}?)" if near else ""
+
+
+OTHER_NAMES = {
+    "cv": "folds n_folds n_splits k splitter", "n_clusters": "k clusters n_components",
+    "loss": "metric", "scoring": "metric metrics score scorer", "metric": "scoring score",
+    "n_resamples": "n_bootstrap n_bootstraps n_boot n_iter", "n_permutations": "n_perm n_iter",
+    "confidence_level": "alpha ci", "random_state": "seed rng", "n_jobs": "workers n_cores",
+    "groups": "subject patient ids", "zero_one": "accuracy error error_rate 0-1",
+    "squared": "mse rmse squared_error", "absolute": "mae absolute_error",
+    "cross_validation": "kfold k-fold", "bootstrap": "632 .632 .632+ oob", ".632+": "bootstrap",
+    "bca": "bootstrap", "probabilities": "proba", "accuracy": "acc", "matthews_corrcoef": "mcc",
+}  # fmt: skip
+"""Arguments and options, with the names that other packages and textbooks give them."""
 
 
 MAX_NAMES = 20
@@ -316,7 +400,22 @@ def naming(*arguments: str, known: Iterable[str] = ()) -> Iterator[None]:
         # an error of a subclass may need other arguments
         if not arguments or named or type(error) not in (TypeError, ValueError):
             raise
-        raise type(error)(f"{' and '.join(arguments)}: {error}") from error
+        text = f": {error}"
+        for pattern, plain in PLAIN.items():
+            if found := re.search(pattern, str(error)):
+                text = f" {found.expand(plain)}"
+        raise type(error)(f"{' and '.join(arguments)}{text}") from error
+
+
+PLAIN = {
+    r"could not convert string to float: .*?('.{0,80}').*": r"must contain numbers, got \1.",
+    r"argument must be a string or a real number, not '(\w+)'": r"must contain numbers, got \1.",
+    r"should be a 1d array, got an array of shape (\(.*?\))": r"must have one dimension, got \1.",
+    r"inhomogeneous shape": "must have rows of equal length.",
+    r"Expected 2D array, got (\w+) array": r"must have rows and columns, got a \1 array.",
+    r"Expected sequence or array-like, got <class '(?:.*\.)?(\w+)'>": r"must be an array, got \1.",
+}
+"""Messages of NumPy and scikit-learn, and what they mean for the argument."""
 
 
 def check_data(name: str, data: Any, **options: Any) -> Any:
@@ -663,6 +762,10 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
             f"X must be a table of features, got the string {X!r}. Read a file with "
             "pandas.read_csv, and select columns with frame[['a', 'b']]."
         )
+    if isinstance(X, Mapping):
+        keys = ", ".join(map(repr, list(X)[:5]))
+        remedy = "X['data'] as X, and X['target'] as y" if "data" in X else "pandas.DataFrame(X)"
+        raise TypeError(f"X must be a table of features, got the keys {keys}. Pass {remedy}.")
     if isinstance(y, str):
         y = y.partition("~")[0].strip()  # a formula
         raise TypeError(
@@ -883,7 +986,8 @@ def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
     """Raise an error unless all probabilities lie between 0 and 1."""
     outside = probabilities[(probabilities < 0) | (probabilities > 1)]
     if len(outside):
-        raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}.")
+        hint = suggest_fraction(outside[0])
+        raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}{hint}.")
 
 
 MOST_DECIMALS = 6
@@ -950,7 +1054,7 @@ def positive_label(classes: list[object], pos_label: object) -> object:
             "pos_label must be passed unless the classes are 0 and 1, or -1 and 1, got the "
             f"classes {classes}."
         )
-    if len(classes) == 2 and pos_label not in classes:
+    if count_dimensions(pos_label) or (len(classes) == 2 and pos_label not in classes):
         raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
     return pos_label
 
@@ -1100,27 +1204,13 @@ def read_arrays(function: FunctionT) -> FunctionT:
     Functions of true values refuse arguments whose index has the same labels in another order,
     because rows are paired by position.
     """
-    call = signature(function)
-    names = list(call.parameters)
-    needed = [
-        f"{each.name}=" if each.kind is each.KEYWORD_ONLY else each.name
-        for each in call.parameters.values()
-        if each.default is each.empty
-    ]
+    check, names = check_calls(function), list(signature(function).parameters)
     plain = not CALLED & set(names)
     checked = OF_SAMPLES if set(TRUTH) & set(names) else set()
 
     @wraps(function)
     def converted(*args: Any, **kwargs: Any) -> Any:
-        # the arguments
-        try:
-            call.bind(*args, **kwargs)
-        except TypeError as error:
-            hints = (suggest(name, names) for name in kwargs if name not in names)
-            raise TypeError(
-                f"the call must be {function.__name__}({', '.join(needed)}), with other arguments "
-                f"by name: {error}{next(hints, '')}."
-            ) from None
+        check(args, kwargs)
         # arrays of other libraries, and their rows
         arrays = [to_numpy(value) for value in args]
         kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
@@ -1138,10 +1228,35 @@ def read_arrays(function: FunctionT) -> FunctionT:
         # errors of other packages name the arguments with data
         mine = plain and not callable(named.get("metric"))
         data = [name for name in names if is_data(named.get(name))] if mine else []
-        with naming(*data, known=names):
-            return function(*arrays, **kwargs)
+        try:
+            with naming(*data, known=names):
+                return function(*arrays, **kwargs)
+        except InvalidParameterError as error:
+            raise InvalidParameterError(rephrase(str(error), named)) from None
 
     return cast(FunctionT, converted)
+
+
+def rephrase(text: str, arguments: Mapping[str, Any]) -> str:
+    """Return a message of scikit-learn's validation in the words of this package, with a hint."""
+    found = re.fullmatch(
+        r"The '(\w+)' parameter of \w+ must be (.*)\. Got .* instead\.", text, re.S
+    )
+    if found is None or found[1] not in arguments:
+        return text
+    name, rule = found.groups()
+    value, options = arguments[name], sorted(re.findall(r"'([^']*)'[,}]", rule))
+    rule = re.sub(r"a str among \{.*\}", f"one of {', '.join(map(repr, options))}", rule)
+    rule = re.sub(r"an instance of '(?:[\w.]*\.)?(\w+)'", r"a \1", rule)
+    hint = suggest(value, options) if isinstance(value, str) else ""
+    hint = hint or (suggest_fraction(value) if "(0.0, 1.0)" in rule else "")
+    return f"{name} must be {rule}, got {shorten(repr(value))}{hint}."
+
+
+def shorten(text: str) -> str:
+    """Return a text in one line of at most 80 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:77]}..."
 
 
 CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}

@@ -16,13 +16,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils._array_api import _convert_to_numpy as convert_to_numpy
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
 from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    InvalidParameterError,
-    Options,
-    StrOptions,
-)
+from sklearn.utils._param_validation import HasMethods, InvalidParameterError, Options, StrOptions
+from sklearn.utils._param_validation import Interval as AnyInterval
 from sklearn.utils._param_validation import validate_params as validate_all_params
 from sklearn.utils._response import _get_response_values as response_values
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -53,6 +48,14 @@ except ImportError:  # scikit-learn 1.6 lacks it; its place in SciPy depends on 
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
 
 Scorer = type(make_scorer(accuracy_score))
+
+
+class Interval(AnyInterval):
+    """Interval of numbers, without True and False."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Return whether a value is a number in the interval."""
+        return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
 
 
 def safe_indexing(X: Any, indices: Any, *, axis: int = 0) -> Any:

@@ -61,7 +61,7 @@ def test_an_absent_class_needs_labels():
     ("arguments", "message"),
     [
         ({"cost_matrix": [[0, 1, 1], [1, 0, 1]]}, r"shape \(2, 2\), got \(2, 3\)"),
-        ({"cost_matrix": [0, 1]}, "2D array"),
+        ({"cost_matrix": [0, 1]}, "rows and columns"),
         ({"cost_matrix": [[0, -1], [1, 0]]}, "must be >= 0, got -1"),
         ({"cost_matrix": [[1, 1], [1, 0]]}, r"zero diagonal, got \[1. 0.\]"),
         ({"cost_matrix": [[0, np.nan], [1, 0]]}, "cost_matrix contains NaN"),
@@ -83,7 +83,7 @@ def test_bad_costs(arguments, message):
         ({**NAMED, "cost_matrix": [[0, 1], [1, 0]]}, "must be passed, got cost_matrix="),
         ({**NAMED, "labels": [0, 1, 2]}, r"at most two classes, got \[0, 1, 2\]"),
         ({**NAMED, "pos_label": 5}, "pos_label must be one of the classes"),
-        ({**NAMED, "false_positive_cost": -1}, "'false_positive_cost' parameter"),
+        ({**NAMED, "false_positive_cost": -1}, "false_positive_cost must be"),
     ],
 )
 def test_bad_named_costs(arguments, message):
@@ -149,7 +149,7 @@ def test_one_class():
         cost_curve([1, 1], [1, 2])
     with pytest.warns(UndefinedMetricWarning, match="needs both classes"):
         assert np.isnan(expected_cost([1, 1], [1, 2]))
-    with pytest.raises(ValueError, match="'probability_cost' parameter"):
+    with pytest.raises(ValueError, match="probability_cost must be"):
         expected_cost([0, 1], [1, 2], probability_cost=2)
     with pytest.raises(ValueError, match="y_score contains NaN"):
         cost_curve([0, 1], [1, np.nan])

@@ -100,8 +100,8 @@ def test_a_distribution_without_width_is_refused():
     ("distribution", "error", "message"),
     [
         (stats.poisson(3), TypeError, "must be continuous"),
-        ([stats.norm()], ValueError, "'distribution' parameter"),
-        ("norm", ValueError, "'distribution' parameter"),
+        ([stats.norm()], ValueError, "distribution must be"),
+        ("norm", ValueError, "distribution must be"),
     ],
 )
 def test_bad_distribution(distribution, error, message):
@@ -114,11 +114,11 @@ def test_bad_functions():
         expected_loss(lambda x: [1, 2, 3], lambda x: 0, stats.norm())
     with pytest.raises(ValueError, match="must be finite"):
         expected_loss(lambda x: np.nan, lambda x: 0, stats.norm())
-    with pytest.raises(ValueError, match="'predict' parameter"):
+    with pytest.raises(ValueError, match="predict must be"):
         expected_loss(3, lambda x: 0, stats.norm())
-    with pytest.raises(ValueError, match="'loss' parameter"):
+    with pytest.raises(ValueError, match="loss must be"):
         expected_loss(lambda x: x, lambda x: 0, stats.norm(), loss="hinge")
-    with pytest.raises(ValueError, match="'n_points' parameter"):
+    with pytest.raises(ValueError, match="n_points must be"):
         expected_loss(lambda x: x, lambda x: 0, stats.norm(), n_points=3)
 
 

@@ -306,9 +306,10 @@ def test_the_column_of_groups_is_no_feature():
         by_values = evaluate(GaussianNB(), frame, Y, groups=units, by=units, **sizes)
     assert str(by_name) == str(by_values)
     assert by_name.n_features == 3
-    for data in (named, X):
-        with pytest.raises(ValueError, match=r"groups must be a column of X .* got 'nobody'"):
-            evaluate(GaussianNB(), data, Y, groups="nobody")
+    with pytest.raises(ValueError, match=r"groups must be a column of X .*'patientt'.*'patient'\?"):
+        evaluate(GaussianNB(), named, Y, groups="patientt")
+    with pytest.raises(ValueError, match=r"groups must have a value for each .* a data frame"):
+        evaluate(GaussianNB(), X, Y, groups="patient")
     with pytest.raises(ValueError, match=r"got 'patient'[.] Pass the column"):
         cross_val_error(GaussianNB(), named, Y, groups="patient")
 

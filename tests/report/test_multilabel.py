@@ -228,7 +228,7 @@ def test_classes_that_scikit_learn_does_not_score(labels):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"by": "art"}, "by must be a column of X"),
+        ({"by": "art"}, "by must have a value for each sample"),
         ({"left_out": {"day": np.arange(80)}}, "left_out must be None"),
         ({"pos_label": 1}, "pos_label must be None"),
         ({"scoring": "acuracy"}, "accuracy"),

@@ -921,6 +921,7 @@ def coassociation_matrix(
     return together
 
 
+@_checks.in_order()
 def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
     """Return the Rand index of two segmentations, passed as stacks of masks.
 
@@ -990,6 +991,7 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
     return _mean_index(rand, masks_true, masks_pred, per_image)
 
 
+@_checks.in_order()
 def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
     """Return the adjusted Rand index of two segmentations, passed as stacks of masks.
 

@@ -121,6 +121,7 @@ def check_samples(
         raise TypeError(
             "X must be a table, and labels one-dimensional. The order of arguments is (X, labels)."
         )
+    _checks.check_jobs(n_jobs, verbose=False)
     precomputed = metric == "precomputed"
     if precomputed:
         data = _check_matrix(X)

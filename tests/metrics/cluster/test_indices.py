@@ -404,7 +404,7 @@ def test_a_sample_of_given_distances():
 def test_what_is_refused():
     with pytest.raises(ValueError, match=r"takes no arguments, got \['p'\]"):
         silhouette_score(pairwise_distances(CLOUDS), THREE, metric="precomputed", p=3)
-    with pytest.raises(ValueError, match="'sample_size' parameter"):
+    with pytest.raises(ValueError, match="sample_size must be"):
         silhouette_score(CLOUDS, THREE, sample_size=0)
     with pytest.raises(TypeError, match="nonsense"):
         silhouette_score(CLOUDS, THREE, metric="minkowski", nonsense=3)
