@@ -394,7 +394,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     judged = replace(evaluation, better=better, metric=metric)
     # the other estimates and the tests
     finished = _parts.run_parts(judged, clock)
-    checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
+    checks, cautions = clock.finish(_run_checks, judged, finished, summary, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
     report = EvaluationReport(
@@ -441,11 +441,12 @@ def note_order(n_units: int) -> CheckResult:
 
 
 def _run_checks(
-    evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
+    evaluation: Evaluation, finished: Finished, summary: Mapping[str, Any], clock: Clock
 ) -> tuple[list[CheckResult], list[CheckResult]]:
     """Return the results of all checks, and the warnings with notes on the run."""
     inputs, target, names = evaluation.inputs, evaluation.target, evaluation.feature_names
     predictions, ignored = evaluation.predictions, evaluation.ignored
+    metrics, calibration = summary["metrics"], summary["calibration"]
     units = predictions.cases
     found: list[CheckResult] = []
     if target.outputs:
@@ -478,6 +479,7 @@ def _run_checks(
     if units.kind is UnitKind.FOLD:
         cautions.append(_sentences.note_given_folds(units.n_units))
     cautions += finished.cautions
+    cautions += _warnings.warn_of_calibration(calibration)
     test = finished.results["permutation"]
     cautions += _warnings.warn_of_pure_groups(predictions, test)
     cautions += _warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind)
@@ -514,6 +516,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "loss": "zero_one" if answer.loss == "hamming" else loss.name,
         "metrics": metrics,
+        **_findings.measure_probabilities(predictions, level, evaluation.seed),
         "confusion": _findings.measure_confusion(predictions, level),
         "hard_samples": hard,
         "subgroups": subgroups,
@@ -867,6 +870,7 @@ class EvaluationReport(_sections.PredictionsPage):
     SECTIONS = (
         _sections.show_metrics,
         _sections.show_curves,
+        _sections.show_calibration,
         _sections.show_subgroups,
         show_estimates,
         show_perturbation,
@@ -923,7 +927,8 @@ class EvaluationReport(_sections.PredictionsPage):
         return _sections.plot_estimates(self, ax, _name_estimates(self))
 
     def list_methods(self) -> Iterator[tuple[str, str]]:
-        """Yield the sentences on the permutation test, with their references."""
+        """Yield the sentences on calibration and the permutation test, with their references."""
+        yield from _sentences.describe_calibration(self)
         if self.permutation is not None:
             n_most = self.settings.get("n_permutations", "")
             test, predictions = self.permutation, self.out_of_fold
