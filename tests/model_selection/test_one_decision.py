@@ -60,6 +60,18 @@ def test_a_difference_is_significant_if_its_interval_excludes_0(case, weighted):
             assert low <= found.value <= high
 
 
+@pytest.mark.parametrize("method", ["max_t", "mcnemar"])
+@pytest.mark.parametrize("n_discordant", [5, 6])
+def test_a_few_discordant_samples_are_decided_by_the_exact_test(method, n_discordant):
+    """The interval with half a sample in each cell excludes 0 from 5 on, the exact test from 6."""
+    y, other = np.ones(100, dtype=int), (np.arange(100) >= n_discordant).astype(int)
+    for systems, sign in (({"a": y, "b": other}, 1), ({"a": other, "b": y}, -1)):
+        found = compare_predictions(y, systems, method=method).difference
+        ends = sorted(sign * np.array([*found.interval]))
+        assert (found.pvalue <= 0.05) == (ends[0] > 0) == (n_discordant == 6)
+        assert ends[1] > sign * found.value
+
+
 @pytest.mark.parametrize("method", ["permutation", "bootstrap"])
 def test_a_margin_is_met_if_the_limit_is_within_it(method):
     """Non-inferiority is decided by the limit of an interval at twice the level."""

@@ -71,7 +71,8 @@ def test_miscalibration_is_a_warning_and_calibration_rarely_one():
         calibrated = skeval.evaluate_predictions(y, expit(odds), random_state=0)
         n_alarms += any(one.code == "calibration" for one in calibrated.warnings)
         if seed < 3:
-            wrongs = {"too extreme": 2.5 * odds, "too high on average": odds + 1}
+            wrongs = {"too extreme": 2.5 * odds, "not extreme enough": 0.4 * odds}
+            wrongs |= {"too high on average": odds + 1, "too low on average": odds - 1}
             for words, shifted in wrongs.items():
                 wrong = skeval.evaluate_predictions(y, expit(shifted), random_state=0)
                 (warning,) = (one for one in wrong.warnings if one.code == "calibration")
