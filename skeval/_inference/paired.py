@@ -136,6 +136,23 @@ def mcnemar_pvalues(
     return np.where(few, smaller, squared), np.where(few, exact, np.minimum(normal, 1.0)), form
 
 
+def mcnemar_limits(
+    n: int, only_a: Floats, only_b: Floats, confidence_level: float
+) -> tuple[Floats, Floats]:
+    """Return the limits of the difference of two rates that invert `mcnemar_pvalues`.
+
+    The number of discordant samples is fixed. Below 25 of them, the limits of the fraction that
+    only the first classifier predicts correctly are those of Clopper and Pearson (1934).
+    """
+    m, lead, tail = only_a + only_b, only_a - only_b, (1 - confidence_level) / 2
+    low = np.where(only_a > 0, stats.beta.ppf(tail, only_a, only_b + 1), 0.0)
+    high = np.where(only_b > 0, stats.beta.isf(tail, only_a + 1, only_b), 1.0)
+    reach = 1 + stats.norm.isf(tail) * np.sqrt(m)
+    few = m < EXACT_BELOW
+    ends = np.where(few, [m * (2 * low - 1), m * (2 * high - 1)], [lead - reach, lead + reach])
+    return ends[0] / n, ends[1] / n
+
+
 def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tuple[Floats, Floats]:
     """Return differences of two rates and their variances with half a sample in each cell.
 

@@ -612,8 +612,9 @@ def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -
 
 
 def mean_signed(differences: Floats, weight: Floats | None, exchanged: NDArray[np.intp]) -> Floats:
-    """Return the mean of differences, with the sign of swapped samples changed."""
-    return np.average(differences * (1 - 2 * exchanged), weights=weight, keepdims=True)
+    """Return the mean of each row of differences, with the sign of swapped samples changed."""
+    means: Floats = np.average(differences * (1 - 2 * exchanged), axis=1, weights=weight)
+    return means
 
 
 def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floats]:

@@ -600,7 +600,14 @@ class ReliabilityDisplay(ScoreDisplay):
             "ylabel": f"Observed fraction{event}",
         }
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **labels)
-        ax.legend(loc="best", fontsize="small")
+        # the corner with more room: above the curve on the left, or below it on the right
+        tops, bottoms = [curve.high], [curve.low]
+        if band:
+            tops, bottoms = [*tops, ends[1]], [*bottoms, ends[0]]
+        left, right = curve.x <= 0.5, curve.x >= 0.5
+        above = 1 - max((np.max(top[left], initial=0.0) for top in tops), default=0.0)
+        below = min((np.min(bottom[right], initial=1.0) for bottom in bottoms), default=1.0)
+        ax.legend(loc="upper left" if above >= below else "lower right", fontsize="small")
 
 
 CURVE_DISPLAYS |= {

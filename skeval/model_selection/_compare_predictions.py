@@ -109,7 +109,7 @@ def compare_predictions(
         intervals of the scores (in `extra`, including the best model's) therefore hold
         simultaneously [7]_ [8]_, for any number of models. "permutation" swaps the two predictions
         of each sample at random. The P-value is exact if the two models are exchangeable, and the
-        interval is a bootstrap interval. "bootstrap" resamples the samples. With few groups its
+        interval inverts the test. "bootstrap" resamples the samples. With few groups its
         interval is too short (see Notes). "mcnemar" counts the samples that exactly one of two
         models predicts correctly. "cochran_q" first tests whether all models are correct equally
         often. "delong" compares areas under ROC curves. With two classes, the second one in sorted
@@ -180,7 +180,11 @@ def compare_predictions(
     rank, 1. :doc:`/validation` has the false-positive rate of "max_t" for equal models. With few
     groups, the intervals of "bootstrap" are too short.
 
-    The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
+    The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`. Its interval
+    contains each difference `c` for which the same test of :math:`|d^* - \bar s c|` against
+    :math:`|d - c|` has a larger P-value than the level, where :math:`\bar s` is the mean sign of
+    the samples in the permutation, -1 for a swap [9]_. The interval of "bootstrap" inverts its
+    test, too. It is symmetric around `d`.
 
     With :math:`G_j` the number of samples that model `j` of `k` predicts correctly, and
     :math:`L_i` the number of models that predict sample `i` correctly, Cochran's statistic is
@@ -219,6 +223,10 @@ def compare_predictions(
     .. [8] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
+
+    .. [9] Hartigan, J. A. (1969). Using subsample values as typical values. Journal of the
+       American Statistical Association 64, 1303-1317.
+       https://doi.org/10.1080/01621459.1969.10501057
 
     Examples
     --------
@@ -540,21 +548,35 @@ class ComparedPredictions:
         independent = self.groups is None and self.weight is None
         return independent and bool(np.isin(of_samples, (0, 1)).all())
 
+    def _sign_exchanged(self, rows: Any) -> float:
+        """Return the mean sign of the samples, -1 for those whose predictions are swapped."""
+        weight = np.ones(self.n_samples) if self.weight is None else self.weight
+        return float(1 - 2 * weight[rows].sum() / weight.sum())
+
+    def _score_all(self, of_samples: np.ndarray | None) -> np.ndarray:
+        """Return the score of each model on all samples, the mean of its values `of_samples`."""
+        if of_samples is not None:
+            values = np.average(of_samples, axis=1, weights=self.weight)
+        else:
+            metric, values = cast("Callable[..., float]", self.metric), np.empty(len(self.names))
+            for place, (word, vector) in enumerate(zip(self.words, self.vectors, strict=True)):
+                with _checks.naming("metric"), naming_cause(metric, self.truth, vector, word):
+                    values[place] = self._score(vector, slice(None))
+        if not np.isfinite(values).all():
+            raise ValueError(f"metric must be finite on all samples, got {values.tolist()}.")
+        return values
+
     def draw(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """Return the scores of all models, and their scores on the same resamples."""
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         plan = units, self.n_resamples, self.root, self.n_jobs
         of_samples = self._score_samples()
+        values = self._score_all(of_samples)
         with _checks.naming("metric"):
             if of_samples is None:
-                metric = cast("Callable[..., float]", self.metric)
-                scores = [partial(self._score, vector) for vector in self.vectors]
-                values = np.empty(len(scores))
-                for place, (word, vector) in enumerate(zip(self.words, self.vectors, strict=True)):
-                    with naming_cause(metric, self.truth, vector, word):
-                        values[place] = scores[place](slice(None))
                 positive = self._find_positive()
                 if positive is None:
+                    scores = [partial(self._score, vector) for vector in self.vectors]
                     resampled = values_or_nan(scores, *plan)
                 else:
                     areas = WeightedAreas(positive, self.vectors)
@@ -568,14 +590,10 @@ class ComparedPredictions:
                 order, n = np.argsort(first), self.n_samples
                 rng = _checks.repetition_rng(self.root, 0)
                 drawn = rng.multinomial(n, counts[order] / n, self.n_resamples)
-                values = of_samples.mean(axis=1)
                 resampled = of_samples[:, first[order]] @ drawn.T / n
             else:
                 means = partial(mean_held, of_samples, self.weight)
-                values = means(np.ones(self.n_samples, dtype=np.intp))
                 resampled = values_of_draws(means, *plan)
-        if not np.isfinite(values).all():
-            raise ValueError(f"metric must be finite on all samples, got {values.tolist()}.")
         return values, (values, resampled)
 
     def exchange(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
@@ -596,34 +614,34 @@ class ComparedPredictions:
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
         of_samples, positive = self._score_samples(), self._find_positive()
 
-        # the interval comes from resamples, the P-value from exchanges of each pair
-        values, drawn = self.draw()
-        exchanges = []
+        # the difference of each pair and the mean sign of the samples, for each exchange
+        values, exchanges = self._score_all(of_samples), []
         for at, (a, b) in enumerate(list_pairs(len(self.names)).tolist()):
             if of_samples is None:
                 pair = _checks.share_dtype(self.vectors[a], self.vectors[b])
                 if positive is None:
-                    (values_of_pair,) = values_or_nan(
-                        [partial(self._score_exchanged, *pair)], *plan
-                    )
+                    score = partial(self._score_exchanged, *pair)
+                    exchanges.append(values_or_nan([score, self._sign_exchanged], *plan))
                 else:
                     both = WeightedAreas(np.tile(positive, 2), [np.concatenate(pair)])
                     difference = partial(areas_exchanged, both, self.weight)
-                    (values_of_pair,) = values_of_draws(difference, *plan)
-                exchanges.append(values_of_pair)
+                    exchanges.append(values_of_draws(difference, *plan))
             elif self._are_counts(of_samples):
-                # each sample that only one of the two predicts correctly counts for either one;
-                # the hits are those of the system that predicts the first of them correctly
-                own = of_samples[a] - of_samples[b]
-                discordant = own[own != 0]
+                # the samples of each difference that keep their sign, those of the system that
+                # predicts the first discordant sample correctly first
+                own, n = of_samples[a] - of_samples[b], self.n_samples
+                sign = own[np.argmax(own != 0)] or 1.0
+                sizes = np.array([np.sum(own == kind) for kind in (sign, -sign, 0)])
                 rng = _checks.repetition_rng(self.root, 1 + at)
-                hits = rng.binomial(len(discordant), 0.5, self.n_resamples)
-                sign = discordant[0] if len(discordant) else 1.0
-                exchanges.append(sign * (2 * hits - len(discordant)) / self.n_samples)
+                kept = rng.binomial(sizes, 0.5, (self.n_resamples, 3))
+                signs = (2 * kept - sizes) / n
+                exchanges.append(np.array([sign * (signs[:, 0] - signs[:, 1]), signs.sum(axis=1)]))
             else:
-                signed = partial(mean_signed, of_samples[a] - of_samples[b], self.weight)
-                exchanges.append(values_of_draws(signed, *plan)[0])
-        return values, (*drawn, np.array(exchanges))
+                own = of_samples[a] - of_samples[b]
+                signed = partial(mean_signed, np.array([own, np.ones_like(own)]), self.weight)
+                exchanges.append(values_of_draws(signed, *plan))
+        differences, signs = np.array(exchanges).swapaxes(0, 1)
+        return values, (values, differences, signs)
 
     def score_horizon(self) -> tuple[np.ndarray, tuple[np.ndarray, int]]:
         """Return `score_in_time` with the horizon."""
@@ -695,13 +713,14 @@ def areas_held(areas: WeightedAreas, weight: Any, counts: np.ndarray) -> np.ndar
 
 
 def areas_exchanged(both: WeightedAreas, weight: Any, exchanged: np.ndarray) -> np.ndarray:
-    """Return the difference of the areas of two scores after a swap of some samples.
+    """Return the difference of two areas after a swap of some samples, and the mean sign.
 
     `both` contains the samples twice, with the scores of the first and of the second model.
     """
     own = (1 - exchanged) * (1.0 if weight is None else weight)
     other = exchanged * (1.0 if weight is None else weight)
-    return both(np.concatenate([own, other])) - both(np.concatenate([other, own]))
+    difference = both(np.concatenate([own, other])) - both(np.concatenate([other, own]))
+    return np.append(difference, (own.sum() - other.sum()) / (own.sum() + other.sum()))
 
 
 def is_area(metric: Any) -> bool:

@@ -258,7 +258,8 @@ def mcnemar(
     """Apply McNemar's test (1947) to the correct predictions of all classifiers, shape (k, n).
 
     It counts the samples that only one of two classifiers predicts correctly. The interval is
-    Agresti and Min's (2005), which adds half a sample to each cell. With groups, the test uses the
+    Agresti and Min's (2005), which adds half a sample to each cell. It includes 0 unless the
+    test rejects it. With groups, the test uses the
     same center and the variance between groups (Durkalski et al. 2003).
     """
     # discordant samples of each pair
@@ -291,7 +292,23 @@ def mcnemar(
     # without groups, the exact test or chi-squared
     statistic, pvalue, form = paired.mcnemar_pvalues(only_a, only_b, alternative)
     fields["form"] = form.tolist()
-    return replace(tests, statistic=statistic, pvalue=pvalue, fields=fields)
+    limits = partial(_widen_limits, tests.limits, n, only_a, only_b)
+    return replace(tests, statistic=statistic, pvalue=pvalue, fields=fields, limits=limits)
+
+
+def _widen_limits(
+    limits: Callable[..., Ends],
+    n: int,
+    only_a: Floats,
+    only_b: Floats,
+    confidence_level: float,
+    pairs: Places,
+) -> Ends:
+    """Return limits that include 0 if McNemar's test does not reject it."""
+    low, high = limits(confidence_level, pairs)
+    least, most = paired.mcnemar_limits(n, only_a[pairs], only_b[pairs], confidence_level)
+    low = np.where((least <= 0) & (low > 0), least, low)
+    return low, np.where((most >= 0) & (high < 0), most, high)
 
 
 def cochran_q(
@@ -331,8 +348,8 @@ def delong(values: Floats, spread: Spread, alternative: str = "two-sided") -> Pa
 def bootstrap_pairs(values: Floats, resampled: Floats, alternative: str = "two-sided") -> PairTests:
     """Bootstrap the differences of scores, (n_names, n_resamples), on the same resamples.
 
-    The interval is the percentile interval. The P-value is computed from the deviations of the
-    replicates. It is nan if they do not vary around a nonzero difference.
+    The P-value is computed from the deviations of the replicates, and the interval inverts its
+    test. The P-value is nan if they do not vary around a nonzero difference.
     """
     first, second = list_pairs(len(values)).T
     differences, replicates = values[first] - values[second], resampled[first] - resampled[second]
@@ -353,32 +370,70 @@ def bootstrap_pairs(values: Floats, resampled: Floats, alternative: str = "two-s
     varies = errors > EQUAL * np.abs(differences)
     pvalues[(differences != 0) & ~varies] = np.nan
     statistics = np.divide(differences, errors, out=np.full(len(first), np.nan), where=varies)
-    limits = partial(_percentile_limits, replicates)
+    reach = np.abs(replicates - differences[:, None])
+    limits = _invert_test(differences, differences[:, None] - reach, differences[:, None] + reach)
     fields = {"replicates": replicates}
     return PairTests(differences, errors, statistics, pvalues, "bootstrap", limits, fields)
 
 
-def _percentile_limits(replicates: Floats, confidence_level: float, pairs: Places) -> Ends:
-    tail = (1 - confidence_level) / 2
-    low, high = np.nanquantile(replicates[pairs], [tail, 1 - tail], axis=1)
-    return low, high
+def _invert_test(differences: Floats, lows: Floats, highs: Floats) -> Callable[..., Ends]:
+    """Return the limits between which a test by replicates rejects no difference.
+
+    A replicate, one of the columns, counts against a hypothesis of at most its low end or at least
+    its high end. It is nan if it is undefined.
+    """
+    # ends at 0 up to rounding, so that the interval and the P-value are one decision
+    rounding = 1e-9 * np.abs(differences)[:, None]
+    lows, highs = (np.where(np.abs(ends) <= rounding, 0.0, ends) for ends in (lows, highs))
+    # nan is sorted last
+    return partial(_limits_by_rank, np.sort(lows), np.sort(-highs))
+
+
+def _limits_by_rank(lows: Floats, highs: Floats, confidence_level: float, pairs: Places) -> Ends:
+    """Return the smallest and largest differences with a P-value above the level.
+
+    P is ``(1 + count) / (1 + n)`` for `n` defined replicates. If they are too few for the level,
+    the limits are the extreme ends.
+    """
+    ends = []
+    for rows in (lows[pairs], highs[pairs]):
+        level = (1 - confidence_level) * (1 + np.sum(~np.isnan(rows), axis=1))
+        ranks = np.floor(level * (1 + EQUAL)).astype(np.intp)
+        ends.append(np.take_along_axis(rows, np.maximum(ranks, 1)[:, None] - 1, axis=1)[:, 0])
+    return ends[0], -ends[1]
 
 
 def permutation(
-    values: Floats, resampled: Floats, exchanged: Floats, alternative: str = "two-sided"
+    values: Floats, exchanged: Floats, signs: Floats, alternative: str = "two-sided"
 ) -> PairTests:
     """Compare differences with those of permuted predictions, shape (n_pairs, n_resamples).
 
-    The P-value is the fraction of permutations that are undefined or at least as extreme. The
-    interval is a bootstrap interval.
+    The P-value is the fraction of permutations that are undefined or at least as extreme. `signs`
+    contains the mean sign of the samples in each permutation, -1 for a swap. For a difference `c`
+    under the null hypothesis, the samples deviate from `c`, and a permuted difference `e` with
+    mean sign `s` becomes ``e - s c``. The interval contains each `c` that this test does not
+    reject. For means over samples, its ends are means of random halves (Hartigan 1969).
     """
-    tests, pvalues = bootstrap_pairs(values, resampled, alternative), []
+    first, second = list_pairs(len(values)).T
+    differences, pvalues = values[first] - values[second], []
     of_side = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
-    for value, row in zip(tests.difference, exchanged, strict=True):
+    for value, row in zip(differences, exchanged, strict=True):
         extreme = paired.exceedances(float(of_side(value)), of_side(row)).sum()
         pvalues.append((1 + extreme) / (1 + len(row)))
-    fields = {"replicates": exchanged}
-    return replace(tests, statistic=tests.difference, pvalue=np.array(pvalues), fields=fields)
+    # |e - s c| is at least |d - c| outside these ends; an undefined permutation always counts
+    center = differences[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ends = np.array([(center - exchanged) / (1 - signs), (center + exchanged) / (1 + signs)])
+    always = ~np.isfinite(ends).all(axis=0)
+    lows, highs = (
+        np.where(always, np.sign(edge) * np.inf, of_ends)
+        for edge, of_ends in ((-1, ends.min(axis=0)), (1, ends.max(axis=0)))
+    )
+    errors = np.sqrt(np.nanmean((exchanged - signs * center) ** 2, axis=1))
+    limits, fields = _invert_test(differences, lows, highs), {"replicates": exchanged}
+    return PairTests(
+        differences, errors, differences, np.array(pvalues), "permutation", limits, fields
+    )
 
 
 class Joint(NamedTuple):
@@ -439,7 +494,10 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
         discordant = np.rint(n * (n * shared + differences**2))
         only_a = (discordant + np.rint(n * differences)) // 2
         _, exact, form = paired.mcnemar_pvalues(only_a, discordant - only_a, alternative)
-        alone = np.where(form == "exact", np.maximum(alone, exact), alone)
+        if form[0] == "exact":
+            alone = np.maximum(alone, exact)
+            limits = partial(_widen_limits, tests.limits, n, only_a, discordant - only_a)
+            tests = replace(tests, limits=limits)
     # with more than two systems, step down from the largest statistic
     pvalues, largest = alone, None
     if k > 2:
@@ -600,7 +658,7 @@ class ComparisonMethod:
         - "splits": the scores of splits, and the ratio of test to training samples
         - "right": which samples are predicted correctly
         - "resamples": the scores on resamples
-        - "exchanges": the scores on resamples, and the differences after permutations
+        - "exchanges": the scores, and the differences and mean signs of permutations
         - "joint" or "areas": the scores or the areas, with their covariance
         - "time": the scores in time order
         - "forecasts": the scores in time order, and the horizon

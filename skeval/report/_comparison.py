@@ -33,6 +33,7 @@ from skeval.report._page import (
 from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
 from skeval.report._sections import (
+    CURVE_HEIGHT,
     MAX_DRAWN,
     NOT_IN_TABLE,
     end_axes,
@@ -43,6 +44,7 @@ from skeval.report._sections import (
     write_level,
 )
 from skeval.utils._checks import ignored_warnings
+from skeval.utils._plotting import shorten_name
 from skeval.utils._text import (
     DataFrame,
     count,
@@ -315,7 +317,15 @@ def show_pairs(report: ComparisonReport) -> Section | None:
         rows,
         left=(0, 2),
     )
-    return Section(heading, tables=[table])
+    # P-values that step down find more than simultaneous intervals
+    sentences = []
+    if any(
+        one.pvalue <= comparison.level and one.interval.low <= 0 <= one.interval.high
+        for one in differences.values()
+    ):
+        sentences = ["P-values step down, which simultaneous intervals cannot do. Therefore, a "]
+        sentences[0] += "significant difference may have an interval that includes 0."
+    return Section(heading, sentences, tables=[table])
 
 
 def show_measures(report: ComparisonReport) -> Section | None:
@@ -353,7 +363,7 @@ def show_measures(report: ComparisonReport) -> Section | None:
     about = f" Positive class: {quote_label(first.target.classes[first.target.positive_code])}."
     for display, caption in curves if len(report) <= MAX_CURVES else ():
         draw = partial(draw_systems, report.reports, display)
-        figures.append(Figure(draw, caption + about, label=caption))
+        figures.append(Figure(draw, caption + about, label=caption, height=CURVE_HEIGHT))
     return Section("Differences by other measures", figures=figures, tables=[table])
 
 
@@ -369,12 +379,8 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
         if display is ReliabilityDisplay:
             style |= {"band": False, "histogram": False, "fmt": f"o{style.pop('linestyle')}"}
         draw = partial(display.from_predictions, true, scores[once, positive], ax=ax)
-        drawn.append(draw(name=name_label(name), **options, **style))
-    end_axes(ax, drawn)
-    entries = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    shades = ("interval at", "band of")
-    entries = {text: entries[text] for text in entries if not any(one in text for one in shades)}
-    ax.legend(entries.values(), entries.keys(), fontsize="small")
+        drawn.append(draw(name=shorten_name(name_label(name)), **options, **style))
+    end_axes(ax, drawn, omitted=("interval at", "band of"))
 
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
@@ -486,8 +492,12 @@ class ComparisonReport(Report):
 
     def to_methods(self) -> str:
         """Return a paragraph on the methods, and one on the comparison, with references."""
-        compared = "" if self.comparison is None else self.comparison.to_methods()
-        return "\n\n".join(filter(None, [_sentences.write_methods(self.reports), compared]))
+        compared = ""
+        if self.comparison is not None:
+            name, _ = _find_compared_metric(self)
+            compared = replace(self.comparison, scoring=name).to_methods()
+        paragraph = _sentences.write_methods(self.reports, self.deciding)
+        return "\n\n".join(filter(None, [paragraph, compared]))
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[CheckResult]:

@@ -399,7 +399,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     judged = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
     # the other estimates and the tests
     finished = _parts.run_parts(judged, clock)
-    checks, cautions = clock.finish(_run_checks, judged, finished, metrics, clock)
+    checks, cautions = clock.finish(_run_checks, judged, finished, summary, clock)
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
     report = EvaluationReport(
@@ -446,11 +446,12 @@ def note_order(n_units: int) -> CheckResult:
 
 
 def _run_checks(
-    evaluation: Evaluation, finished: Finished, metrics: Results, clock: Clock
+    evaluation: Evaluation, finished: Finished, summary: Mapping[str, Any], clock: Clock
 ) -> tuple[list[CheckResult], list[CheckResult]]:
     """Return the results of all checks, and the warnings with notes on the run."""
     inputs, target, options = evaluation.inputs, evaluation.target, evaluation.options
     predictions, names, ignored = evaluation.predictions, options.feature_names, options.ignored
+    metrics, calibration = summary["metrics"], summary["calibration"]
     units = predictions.cases
     found: list[CheckResult] = []
     if target.outputs:
@@ -481,6 +482,7 @@ def _run_checks(
     if units.kind is UnitKind.FOLD:
         cautions.append(_sentences.note_given_folds(units.n_units))
     cautions += finished.cautions
+    cautions += _warnings.warn_of_calibration(calibration)
     test = finished.results["permutation"]
     cautions += _warnings.warn_of_pure_groups(predictions, test)
     cautions += _warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind)
@@ -517,6 +519,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "loss": "zero_one" if answer.loss == "hamming" else loss.name,
         "metrics": metrics,
+        **_findings.measure_probabilities(predictions, level, evaluation.options.seed),
         "confusion": _findings.measure_confusion(predictions, level),
         "hard_samples": hard,
         "subgroups": subgroups,
@@ -871,6 +874,7 @@ class EvaluationReport(_sections.PredictionsPage):
     SECTIONS = (
         _sections.show_metrics,
         _sections.show_curves,
+        _sections.show_calibration,
         _sections.show_subgroups,
         show_estimates,
         show_perturbation,
@@ -927,7 +931,8 @@ class EvaluationReport(_sections.PredictionsPage):
         return _sections.plot_estimates(self, ax, _name_estimates(self))
 
     def list_methods(self) -> Iterator[tuple[str, str]]:
-        """Yield the sentences on the permutation test, with their references."""
+        """Yield the sentences on calibration and the permutation test, with their references."""
+        yield from _sentences.describe_calibration(self)
         if self.permutation is not None:
             n_most = self.settings.get("n_permutations", "")
             test, predictions = self.permutation, self.out_of_fold

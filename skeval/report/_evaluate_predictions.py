@@ -15,16 +15,15 @@ from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.estimate import Results
 from skeval._resampling.sampling_units import find_positive_name
-from skeval.metrics._calibration import measure_calibration
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
-from skeval.report import _arguments, _findings, _sections
+from skeval.report import _arguments, _findings, _sections, _sentences
 from skeval.report._arguments import PredictionKind
 from skeval.report._comparison import find_rare_metric, join_reports
 from skeval.report._page import Section
 from skeval.report._report import Report, recorded
-from skeval.report._warnings import warn_of_outputs, warn_of_predictions
+from skeval.report._warnings import warn_of_calibration, warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, read_arrays
 from skeval.utils._text import quote_label, write_ends, write_number
@@ -231,24 +230,24 @@ def _measure(
     metrics |= parsed.measure_scoring(scoring, level, metrics, **sampling)
     answer = parsed.find_answer(metrics)
     sizes = _findings.count_classes(parsed.target, weight) if scored.has_values else None
-    calibration = None
-    if parsed.kind == "probabilities" and sample is not None:
-        with _checks.ignored_warnings(UserWarning):  # of probabilities of 0 and 1
-            calibration = measure_calibration(sample, seed)
+    probabilities = _findings.measure_probabilities(scored, level, seed)
     return {
         "answer": answer,
         "out_of_fold": scored,
         "threshold": parsed.threshold,
         "at_threshold": at_threshold,
         "metrics": metrics,
-        "calibration": calibration,
+        **probabilities,
         "confusion": _findings.measure_confusion(scored, level),
         "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
         "baseline": _findings.find_baseline(scored, parsed.loss, answer),
         "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
         "never_predicted": _findings.list_never_predicted(scored),
         "class_sizes": _findings.count_classes(parsed.target),
-        "warnings": tuple(warn_of_predictions(parsed, scored, metrics, y_true, at_threshold)),
+        "warnings": (
+            *warn_of_predictions(parsed, scored, metrics, y_true, at_threshold),
+            *warn_of_calibration(probabilities["calibration"]),
+        ),
     }
 
 
@@ -358,19 +357,6 @@ def show_threshold(report: PredictionsReport) -> Section | None:
     return Section(f"{start}, {' and '.join(texts)}", not_reached, tables=[table])
 
 
-def show_calibration(report: PredictionsReport) -> Section | None:
-    """Return the section on the calibration measures."""
-    measures = report.calibration
-    if measures is None:
-        return None
-    rows = ((measure.name, measure) for measure in measures.values())
-    caption = "Calibration measures of external validation studies."
-    notes = {measures[name].name: note for name, note in BEST.items()}
-    table = _sections.tabulate(report, caption, "measure", rows, notes=notes)
-    heading, precision = write_calibration(measures)
-    return Section(heading, [f"{heading}.{precision}"], tables=[table])
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PredictionsReport(_sections.PredictionsPage):
     """Report of existing predictions."""
@@ -379,7 +365,7 @@ class PredictionsReport(_sections.PredictionsPage):
         _sections.show_metrics,
         _sections.show_curves,
         show_threshold,
-        show_calibration,
+        _sections.show_calibration,
         _sections.show_subgroups,
         _sections.show_hard_samples,
     )
@@ -388,7 +374,6 @@ class PredictionsReport(_sections.PredictionsPage):
     kind: str
     threshold: float | None
     at_threshold: Results | None = None
-    calibration: Results | None = None
 
     @property
     def title(self) -> str:
@@ -440,10 +425,7 @@ class PredictionsReport(_sections.PredictionsPage):
 
     def list_methods(self) -> Iterator[tuple[str, str]]:
         """Yield the sentences on calibration and on the threshold, with their references."""
-        if self.calibration is not None:
-            yield "Calibration was assessed as in external validation studies", VALIDATION
-            text = "The smooth calibration curve is a restricted cubic spline of the log-odds"
-            yield text, SMOOTH
+        yield from _sentences.describe_calibration(self)
         cut = self.at_threshold
         if cut is not None and cut["threshold"].method == "bootstrap":
             text = (
@@ -455,63 +437,9 @@ class PredictionsReport(_sections.PredictionsPage):
             yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}", ""
 
 
-VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
-SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
 OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
 WORDS = {
     "ppv": "positive predictive value",
     "npv": "negative predictive value",
     "net_benefit": "net benefit",
 }
-BEST = {
-    "observed_expected": "1 is best; above 1 events are more frequent than predicted",
-    "in_the_large": "0 is best; the shift of the log-odds that makes both frequencies equal",
-    "intercept": "0 is best (with a slope of 1)",
-    "slope": "1 is best; below 1 the probabilities are too extreme",
-    "ici": "0 is best",
-    "e50": "0 is best",
-    "e90": "0 is best",
-    "scaled_brier": "1 is best, and 0 is as good as predicting the prevalence for everyone",
-}
-"""Calibration measures of perfectly calibrated probabilities."""
-
-
-MIN_SLOPE = 0.8
-"""Slopes from here to the reciprocal count as calibrated, if the interval lies within."""
-
-
-def write_calibration(measures: Results) -> tuple[str, str]:
-    """Return the meaning of the calibration slope and of the number of events, and the slope."""
-    # measures whose interval excludes the best value
-    problems = []
-    for name, best, below, above in (
-        ("slope", 1, "too extreme", "not extreme enough"),
-        ("observed_expected", 1, "too high on average", "too low on average"),
-    ):
-        interval = measures[name].interval
-        if name == "slope" and interval.high < 0:
-            problems.append("reversed")
-        elif interval.high < best:
-            problems.append(below)
-        elif interval.low > best:
-            problems.append(above)
-    if measures["scaled_brier"].interval.high < 0:
-        problems.append("worse than predicting the prevalence for everyone")
-    if not problems and np.isnan(measures["slope"].interval.low):
-        return "Calibration is unknown, because the slope is undefined", ""
-    # the precision of the slope
-    slope, interval = measures["slope"].value, measures["slope"].interval
-    level = f"{100 * interval.confidence_level:g} % CI"
-    ends = f"{interval.low:.2f} to {interval.high:.2f}"
-    precision = f" The calibration slope is {slope:.2f} ({level} {ends})."
-    if not np.isfinite([interval.low, interval.high]).all():
-        precision = ""
-    # wide intervals show nothing
-    if not problems and not (interval.low >= MIN_SLOPE and interval.high <= 1 / MIN_SLOPE):
-        return (
-            "There are too few samples to determine whether the probabilities are calibrated",
-            precision,
-        )
-    if not problems:
-        return "No miscalibration was detected", precision
-    return f"Probabilities are {' and '.join(problems)}", precision

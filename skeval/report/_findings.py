@@ -19,6 +19,7 @@ from skeval._inference.errors import difference_limits
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.intervals import (
     ROUNDING,
+    Limits,
     clip_limits,
     normal_quantile,
     size_from_weights,
@@ -28,10 +29,12 @@ from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.inputs import Loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
+from skeval.metrics import calibration_measures, net_benefit
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._score_interval import read_sample, summarize_losses
 from skeval.report._report import Report
+from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
     DataFrame,
     ShownAsText,
@@ -601,6 +604,94 @@ def is_above_zero(estimate: Estimate) -> bool:
     return estimate.confidence_interval(level).low > 0
 
 
+def measure_probabilities(
+    predictions: Predictions, level: float, seed: int
+) -> dict[str, Results | None]:
+    """Return the calibration measures and the net benefit of probabilities of two classes.
+
+    Each sample counts once, with its prediction in the first repeat. Variation from retraining is
+    not included.
+    """
+    target, shares = predictions.target, predictions.probabilities
+    undefined = predictions.ranked is None or predictions.cases.n_units < 2
+    if shares is None or target.n_classes != 2 or target.outputs or undefined:
+        return {"calibration": None, "net_benefit": None}
+    # one probability of the positive class for each sample
+    once, group = predictions.repeat == 0, predictions.group
+    true = target.codes[predictions.row[once]] == target.positive_code
+    chance = shares[once, target.positive_code]
+    weight = predictions.weight[predictions.row[once]]
+    options = {
+        "groups": None if group is None else group[once],
+        "sample_weight": weight if np.ptp(weight) else None,
+    }
+    cuts = dict.fromkeys((float(np.average(true, weights=weight)), 0.5))
+    with ignored_warnings(UserWarning):  # of probabilities of 0 and 1, and of few groups
+        calibration = calibration_measures(
+            true, chance, random_state=seed, confidence_level=level, **options
+        )
+        benefits = [measure_benefit(true, chance, cut, level, options) for cut in cuts]
+    rounded = {name: replace(one, value=_round_off(one.value)) for name, one in calibration.items()}
+    return {
+        "calibration": Results(rounded),
+        "net_benefit": Results({one.name: one for one in benefits}),
+    }
+
+
+def measure_benefit(
+    true: np.ndarray, chance: np.ndarray, cut: float, level: float, options: dict[str, Any]
+) -> Estimate:
+    """Return the net benefit at a threshold."""
+
+    def find_limits(confidence_level: float) -> Limits:
+        curve: Any = net_benefit(
+            true, chance, thresholds=[cut], confidence_level=confidence_level, **options
+        )
+        return _round_off(curve.low[0]), _round_off(curve.high[0])
+
+    curve = net_benefit(true, chance, thresholds=[cut], confidence_level=level, **options)
+    method = curve.method
+    return Estimate(
+        name=f"net benefit at {cut:.3g}",
+        value=_round_off(curve.y[0]),
+        standard_error=np.nan,
+        method=method,
+        limits={method: find_limits},
+        n_samples=len(true),
+        confidence_level=level,
+        allow_point=True,
+    )
+
+
+def _round_off(value: float) -> float:
+    """Return a difference of rates, 0 if it is due to rounding alone."""
+    return round(float(value), 12) + 0.0
+
+
+MISCALIBRATED = 0.98
+"""Level of the intervals of two measures. Together, they exclude the best values of calibrated
+probabilities in at most 5 % of the data sets."""
+BEST_MEASURES = {
+    "slope": (1.0, "too extreme", "not extreme enough"),
+    "in_the_large": (0.0, "too high on average", "too low on average"),
+}
+"""Value of calibrated probabilities, and the meaning of smaller and of larger values."""
+
+
+def find_miscalibration(measures: Results, level: float = MISCALIBRATED) -> dict[str, str]:
+    """Return what is wrong with probabilities, by the intervals of two measures at this level."""
+    problems = {}
+    for name, (best, below, above) in BEST_MEASURES.items():
+        if np.isnan(measures[name].interval.low):
+            continue
+        low, high = measures[name].confidence_interval(level)
+        if name == "slope" and high < 0:
+            problems[name] = "reversed"
+        elif high < best or low > best:
+            problems[name] = below if high < best else above
+    return problems
+
+
 class Judgment(NamedTuple):
     """Whether a model is better than a reference, by the one metric that decides.
 
@@ -651,6 +742,8 @@ class ScoredReport(Report):
     rare_class: RareClass | None = None
     never_predicted: tuple[str, ...]
     metrics: Results
+    calibration: Results | None = None
+    net_benefit: Results | None = None
     confusion: ConfusionRates | None = None
     subgroups: Results | None
     less_the_rest: Mapping[Any, Estimate] | None
@@ -695,6 +788,20 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
     if finding.relation == "better" and finding.permutation == "denied":
         return finding._replace(relation="open", reference="shuffled labels", at=np.nan)
     return finding
+
+
+def find_deciding(report: ScoredReport, deciding: str = "") -> tuple[str, Estimate]:
+    """Return the name of the metric that decides, and its estimate.
+
+    It is the metric `deciding` of several models, that of a rare class, or the main estimate, whose
+    name is the root of a mean squared error.
+    """
+    rare, answer = report.rare_class, report.answer
+    name = deciding or (rare.metric if rare is not None else "")
+    if name and name in report.metrics:
+        metric = name.removeprefix("neg_")
+        return REPORTED[metric].label if metric in REPORTED else metric, report.metrics[name]
+    return "root mean squared error" if answer.loss == "squared" else answer.name, answer
 
 
 def _relate_metric(report: ScoredReport, metric: Estimate, chance: float) -> str:

@@ -130,8 +130,11 @@ class Report(Mapping[str, Any]):
         For predictions, the kind ("labels", "probabilities", "scores" or "numbers"), the class to
         which probabilities or scores of two classes refer, and the value from which a sample is
         predicted as positive.
-    calibration, at_threshold : dict of Estimate, or None
-        For predictions, results of `calibration_measures` and `threshold_measures`.
+    calibration, net_benefit : dict of Estimate, or None
+        For probabilities of two classes, results of `calibration_measures`, and the net benefit at
+        the prevalence and at 0.5. For an estimator, of one repeat of the folds.
+    at_threshold : dict of Estimate, or None
+        For predictions, results of `threshold_measures`.
     reports, comparison : dict of Report, Comparison or None
         For several models, a report for each, and the comparison of all pairs on the same test
         sets or samples. `comparison` is None if fits failed or there is a single test set.
@@ -248,6 +251,14 @@ class Report(Mapping[str, Any]):
         items = [notes] if isinstance(notes, str) else notes
         noted = Section("Notes on the data and on the run", items=items)
         return [before, *([noted] if notes else []), *sections]
+
+    def _list_methods(self) -> list[Section]:
+        """Return the closing section with the methods paragraph, empty for a clustering."""
+        try:
+            paragraphs = self.to_methods().split("\n")
+        except TypeError:
+            return []
+        return [Section("Methods", explains=[text for text in paragraphs if text])]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the estimates with their intervals. Requires matplotlib.
@@ -428,7 +439,7 @@ class Report(Mapping[str, Any]):
         """
         lines = [f"# {escape_markdown(title or self.title)}"]
         lines += (f"\n{escape_markdown(text)}" for text in (self.verdict, *self.basis))
-        for section in self._add_notes(notes):
+        for section in [*self._add_notes(notes), *self._list_methods()]:
             lines += section.write_markdown()
         return _text.write_file(path, "\n".join(lines).rstrip() + "\n")
 
@@ -487,7 +498,8 @@ class Report(Mapping[str, Any]):
             sentence += ", unless the time limit (--quick, --budget) skips other parts"
         versions = Table("Versions", ["package", "version"], list(self.versions.items()))
         code, heading = command or self.call, "How to reproduce"
-        sections = [*sections, Section(heading, [f"{sentence}:"], code=code, tables=[versions])]
+        reproduce = Section(heading, [f"{sentence}:"], code=code, tables=[versions])
+        sections = [*sections, *self._list_methods(), reproduce]
         # the page
         headline, *verdict = self._write_verdict()
         return render(

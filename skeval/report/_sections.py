@@ -23,15 +23,13 @@ from skeval.metrics import (
     PrecisionRecallDisplay,
     ReliabilityDisplay,
     RocCurveDisplay,
-    calibration_measures,
 )
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._score_interval import Measured, measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
-from skeval.report._findings import ScoredReport, find_positive_class
+from skeval.report._findings import ScoredReport, find_deciding, find_positive_class
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
-from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
     DataFrame,
     count,
@@ -243,7 +241,7 @@ def show_metrics(report: ScoredReport) -> Section:
             " Without a threshold, scores have no predicted labels: pass threshold= for the other "
             "metrics."
         )
-    first = next((name for name in HEADLINERS if name in metrics), None)
+    first = next((name for name in _order_headings(report) if name in metrics), None)
     return Section(
         _sentences.write_metric(first, metrics[first]) if first else "By other measures",
         explains=[explained],
@@ -254,6 +252,13 @@ def show_metrics(report: ScoredReport) -> Section:
             *_tabulate_confusion(report),
         ],
     )
+
+
+def _order_headings(report: ScoredReport) -> list[str]:
+    """Return metrics for headings in order of preference, first the one that decides."""
+    deciding, _ = find_deciding(report)
+    decides = [name for name in report.metrics if _sentences.name_metric(name) == deciding]
+    return [*decides, *HEADLINERS, "roc_auc", "log_loss"]
 
 
 def tabulate_classes(report: ScoredReport) -> list[Table]:
@@ -340,8 +345,10 @@ def show_curves(report: ScoredReport) -> Section | None:
     """Return the section with the curves of a classifier."""
     if report.out_of_fold.target.classes is None:
         return None
-    metrics = find_main_metrics(report)
+    metrics, order = find_main_metrics(report), _order_headings(report)
     first = next((name for name in ("roc_auc", "log_loss") if name in metrics), None)
+    if first == next((name for name in order if name in metrics), None):  # the heading above
+        first = None
     heading = _sentences.write_metric(first, metrics[first]) if first else "Curves"
     return Section(heading, figures=list(draw_curves(report)))
 
@@ -366,8 +373,8 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
                 "Calibration: accuracy of the most probable class at each predicted probability."
             )
             options["labels"] = target.classes
-            draw = partial(ReliabilityDisplay.from_predictions, true, shares, **options)
-            yield Figure(draw, caption, label=calibrated)
+            draw = partial(draw_ended, ReliabilityDisplay, true, shares, **options)
+            yield Figure(draw, caption, label=calibrated, height=CURVE_HEIGHT)
         return
     # ROC and precision-recall curves with their bands
     positive = target.positive_code
@@ -382,31 +389,53 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
         caption = f"{curve} curve{OUT_OF_FOLD * fitted} with pointwise intervals and a "
         caption += f"simultaneous band. {NOT_IN_TABLE.format(area) * fitted}{about}"
         scores = predictions.class_scores[once, positive]
-        draw = partial(display.from_predictions, true, scores, **options, **banded)
-        yield Figure(draw, caption, f"{curve} curve with its band. {about}")
+        draw = partial(draw_ended, display, true, scores, **options, **banded)
+        yield Figure(draw, caption, f"{curve} curve with its band. {about}", height=CURVE_HEIGHT)
     # calibration and net benefit of probabilities
     if shares is None:
         return
     chance = shares[once, positive]
     caption = "Calibration: observed frequency at each predicted probability."
-    if fitted:
-        with ignored_warnings(UserWarning):  # of probabilities of 0 and 1
-            measures = calibration_measures(true, chance, random_state=0, **options)
-        for measure, best in (("slope", 1), ("intercept", 0)):
-            low, high = measures[measure].interval
-            if np.isfinite([low, high]).all():
-                ends = f"{write_level(report)} {low:.2f} to {high:.2f}"
-                caption += f" The {measure} is {measures[measure].value:.2f} ({ends}); "
-                caption += f"{best} is best."
     draw = partial(draw_ended, ReliabilityDisplay, true, chance, **options)
-    yield Figure(draw, f"{caption} {about}", label=calibrated)
+    yield Figure(draw, f"{caption} {about}", label=calibrated, height=CURVE_HEIGHT)
     yield Figure(
         partial(draw_ended, NetBenefitDisplay, true, chance, **options),
         f"Net benefit of treating everyone whose probability of {name} reaches the "
         "threshold, in true positives per sample; the odds of the threshold are the cost "
         "of a false positive. The model is useful where its curve is above both lines.",
         label="Net benefit by threshold, compared with treating all and none.",
+        height=CURVE_HEIGHT,
     )
+
+
+BEST = {
+    "observed_expected": "1 is best; above 1 events are more frequent than predicted",
+    "in_the_large": "0 is best; the shift of the log-odds that makes both frequencies equal",
+    "intercept": "0 is best (with a slope of 1)",
+    "slope": "1 is best; below 1 the probabilities are too extreme",
+    "ici": "0 is best",
+    "e50": "0 is best",
+    "e90": "0 is best",
+    "scaled_brier": "1 is best, and 0 is as good as predicting the prevalence for everyone",
+}
+"""Calibration measures of perfectly calibrated probabilities."""
+
+
+def show_calibration(report: ScoredReport) -> Section | None:
+    """Return the section on the calibration and the net benefit of probabilities."""
+    measures, benefits = report.calibration, report.net_benefit
+    if measures is None or benefits is None:
+        return None
+    notes = {measures[name].name: note for name, note in BEST.items()}
+    notes[next(iter(benefits))] = "at the prevalence; treating everyone has 0"
+    rows = [(one.name, one) for results in (measures, benefits) for one in results.values()]
+    caption = "Calibration measures of external validation studies, and net benefit."
+    if report.out_of_fold.n_fits:
+        caption += " The intervals do not include variation from retraining."
+    table = tabulate(report, caption, "measure", rows, notes=notes)
+    heading, precision = _sentences.write_calibration(measures)
+    warned = any(one.code == "calibration" for one in report.warnings)  # with the same numbers
+    return Section(heading, [] if warned else [f"{heading}.{precision}"], tables=[table])
 
 
 def read_once(report: ScoredReport) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
@@ -447,19 +476,46 @@ def draw_all_residuals(report: ScoredReport) -> Figure:
     return Figure(draw, caption, label="Residuals by prediction.", height=3.0)
 
 
-def draw_ended(display: Any, true: Any, chance: Any, *, ax: Any, **options: Any) -> None:
-    """Draw a curve of probabilities on axes that end at the largest probability of a rare event."""
-    end_axes(ax, [display.from_predictions(true, chance, ax=ax, **options)])
+CURVE_HEIGHT = 4.0
+"""Height of the figure of a curve with its legend, in inches."""
 
 
-def end_axes(ax: Any, drawn: Sequence[Any]) -> None:
-    """End the axes of a rare event at its largest probability, or at four times its prevalence."""
+def draw_ended(display: Any, true: Any, scores: Any, *, ax: Any, **options: Any) -> None:
+    """Draw a curve on axes that end as those of a rare event should."""
+    end_axes(ax, [display.from_predictions(true, scores, ax=ax, **options)])
+
+
+def end_axes(ax: Any, drawn: Sequence[Any], omitted: Sequence[str] = ()) -> None:
+    """End the axes of a rare event, and place the legend above them, where it covers nothing.
+
+    A calibration curve ends at its last point or highest interval, a decision curve at four times
+    the prevalence. Entries with `omitted` texts are left out.
+    """
     if isinstance(drawn[0], ReliabilityDisplay):
-        ends = [max(one.curve.extra.y_proba.max(), np.nanmax(one.curve.high)) for one in drawn]
+        ends = [np.nanmax([one.curve.x, one.curve.high]) for one in drawn]
         limits = np.array([-0.02, 1.02]) * min(1.0, max(ends))
         ax.set(xlim=limits, ylim=limits)
     elif isinstance(drawn[0], NetBenefitDisplay):
         ax.set_xlim(0, min(1.0, 4 * drawn[0].curve.extra.prevalence))
+    # one entry for each text
+    entries = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    entries = {text: entries[text] for text in entries if not any(one in text for one in omitted)}
+    ax.legend(
+        entries.values(),
+        entries.keys(),
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=1 if max(map(len, entries)) > MAX_HALF else 2,
+        fontsize="small",
+        frameon=False,
+        columnspacing=1.0,
+        handlelength=1.4,
+        handletextpad=0.5,
+    )
+
+
+MAX_HALF = 30
+"""Maximum length of a text in a legend of two columns."""
 
 
 def draw_residuals(predictions: Predictions, ax: Any) -> Any:

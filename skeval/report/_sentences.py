@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.errors import mean_loss_name
-from skeval._inference.estimate import Estimate, Test
+from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
@@ -27,6 +27,8 @@ from skeval.report._findings import (
     ScoredReport,
     count_mixed_groups,
     find_better_metric,
+    find_deciding,
+    find_miscalibration,
     is_above_zero,
     judge,
 )
@@ -498,6 +500,50 @@ def write_tuning(bias: Estimate) -> str:
     )
 
 
+MIN_SLOPE = 0.8
+"""Slopes from here to the reciprocal count as calibrated, if the interval lies within."""
+
+
+def write_calibration(measures: Results) -> tuple[str, str]:
+    """Return the meaning of the calibration measures, and the slope with its interval."""
+    problems = find_miscalibration(measures)
+    if not problems and np.isnan(measures["slope"].interval.low):
+        return "Calibration is unknown, because the slope is undefined", ""
+    # the precision of the slope
+    slope, interval = measures["slope"].value, measures["slope"].interval
+    precision = ""
+    if np.isfinite([interval.low, interval.high]).all():
+        ends = f"{interval.low:.2f} to {interval.high:.2f}"
+        level = f"{100 * interval.confidence_level:g} % CI"
+        precision = f" The calibration slope is {slope:.2f} ({level} {ends})."
+    if problems:
+        return f"Probabilities are {' and '.join(problems.values())}", precision
+    # one of the two intervals may exclude the best value by chance
+    if apart := find_miscalibration(measures, 1 - ALPHA):
+        precision += (
+            f" They may be {' and '.join(apart.values())}, but of two measures one may differ "
+        )
+        precision += "from its best value by chance."
+        return "Miscalibration is not significant", precision
+    # wide intervals show nothing
+    if not (interval.low >= MIN_SLOPE and interval.high <= 1 / MIN_SLOPE):
+        text = "There are too few samples to determine whether the probabilities are calibrated"
+        return text, precision
+    return "No miscalibration was detected", precision
+
+
+def describe_calibration(report: ScoredReport) -> Iterator[tuple[str, str]]:
+    """Yield the sentences on the calibration measures, with their references."""
+    if report.calibration is not None:
+        yield "Calibration was assessed as in external validation studies", VALIDATION
+        text = "The smooth calibration curve is a restricted cubic spline of the log-odds"
+        yield text, SMOOTH
+
+
+VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
+SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
+
+
 def is_ranked(report: ScoredReport) -> bool:
     """Whether the worst samples are the misranked ones, as a rare class requires."""
     rare, predictions = report.rare_class, report.out_of_fold
@@ -605,13 +651,14 @@ UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
 """Sampling units other than single samples and folds."""
 
 
-def write_methods(reports: Mapping[str, Any]) -> str:
+def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
     """Return a paragraph on the methods, with references.
 
-    For several models, the first report describes the methods of all.
+    For several models, the first report describes the methods of all, and `deciding` is the metric
+    that is compared.
     """
     report, texts, cited = next(iter(reports.values())), list[str](), list[str]()
-    for sentence, work in _list_methods(report, list(reports)):
+    for sentence, work in _list_methods(report, list(reports), deciding):
         if work and work not in cited:
             cited.append(work)
         texts.append(f"{sentence} [{cited.index(work) + 1}]." if work else f"{sentence}.")
@@ -620,9 +667,9 @@ def write_methods(reports: Mapping[str, Any]) -> str:
     return "\n".join([" ".join(texts), *([""] if works else []), *works])
 
 
-def _list_methods(report: Any, names: list[str]) -> Iterator[tuple[str, str]]:
+def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tuple[str, str]]:
     """Yield a sentence on each step, with its reference, or "" without one."""
-    predictions, answer = report.out_of_fold, report.answer
+    predictions, (quantity, estimate) = report.out_of_fold, find_deciding(report, deciding)
     units, grouped = predictions.cases.kind, predictions.cases.clustered
     repeats, several = len(predictions.repeats), len(names) > 1
     # the data and the predictions
@@ -649,7 +696,7 @@ def _list_methods(report: Any, names: list[str]) -> Iterator[tuple[str, str]]:
         if units is UnitKind.TIME_BLOCK:
             tested = "that came after all of its training samples"
         of = of or f" of {report.estimator_name}"
-        text = f"The {answer.name}{of} was estimated from "
+        text = f"The {quantity}{of} was estimated from "
         yield f"{text}{samples} by {design}: each model predicted samples {tested}", ""
     if grouped:
         yield f"Variances were estimated between {units.value}", ""
@@ -657,18 +704,18 @@ def _list_methods(report: Any, names: list[str]) -> Iterator[tuple[str, str]]:
         yield "Samples were weighted", ""
     # the interval of the main estimate, and of other metrics
     yield f"All intervals are {100 * report.confidence_level:g} % confidence intervals", ""
-    method = answer.interval.method
-    if predictions.inflation > 1 and np.isfinite(answer.interval.low):
+    method = estimate.interval.method
+    if predictions.inflation > 1 and np.isfinite(estimate.interval.low):
         factor = "a factor for each system" if several else f"{predictions.inflation:.3g}"
         text, work = f"Variances of means were multiplied by {factor}", ""
         if repeats > 1 and not grouped:
             text += " to account for correlated losses, estimated from the repeats"
             work = CORRELATED
         yield text if work else f"{text}, because models share training samples", work
-    if method != "none":
-        text = f"The confidence interval of the {answer.name} was computed with the method "
-        yield f'{text}"{method}"', INTERVALS.get(method, "")
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
+    if method != "none" and not (estimate is area and method == "score"):
+        text = f"The confidence interval of the {quantity} was computed with the method "
+        yield f'{text}"{method}"', INTERVALS.get(method, "")
     if area is not None and area.interval.method == "score":
         is_grouped = grouped and predictions.n_fits == 0
         yield "AUCs have score intervals", GROUPED_AREA if is_grouped else AREA

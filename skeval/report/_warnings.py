@@ -24,9 +24,9 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
 from skeval.report._data_checks import CHECKS
-from skeval.report._findings import count_mixed_groups, list_never_predicted
+from skeval.report._findings import count_mixed_groups, find_miscalibration, list_never_predicted
 from skeval.report._page import CheckResult, list_few, note
-from skeval.report._sentences import name_metric, write_amount
+from skeval.report._sentences import name_metric, write_amount, write_with_ends
 from skeval.utils._checks import check_option, repetition_rng, root_seed
 from skeval.utils._text import quote_label
 
@@ -47,6 +47,7 @@ OF_MODELS = {
     "given-folds": "Given folds",
     "few-groups": "Few groups",
     "undefined": "Undefined metrics",
+    "calibration": "Miscalibrated probabilities",
     "overfitting": "Training error too low",
     "single-label-groups": "Groups with a single label",
     "632": ".632+ too low",
@@ -133,6 +134,26 @@ def warn_of_metrics(metrics: Results) -> Iterator[CheckResult]:
             ", ".join(unknown),
             "Their values do not vary, or the intervals would be too wide to be useful.",
         )
+
+
+def warn_of_calibration(measures: Results | None) -> Iterator[CheckResult]:
+    """Warn about probabilities that differ from the observed frequencies."""
+    if measures is None:
+        return
+    if problems := find_miscalibration(measures):
+        each = []
+        for name in problems:
+            value, low, high = write_with_ends(measures[name], measures[name].value)
+            level = f"{100 * measures[name].confidence_level:g} % CI"
+            each.append(f"{measures[name].name} {value}, {level} {low} to {high}")
+        advice = (
+            "Recalibrate them, for example with CalibratedClassifierCV, before they are used as "
+            "risks. Rankings are not affected."
+        )
+        if not measures["slope"].interval.low > 0:
+            advice = "The slope may be 0, so recalibration may not help. Improve the model first."
+        evidence = f"they are {' and '.join(problems.values())} ({'; '.join(each)})"
+        yield note("calibration", "Miscalibrated probabilities", evidence, advice)
 
 
 def warn_of_fitted_scores(

@@ -116,7 +116,10 @@ def test_mcnemar_equals_statsmodels(b, c):
     # Agresti & Min: half a pair in each cell.
     p, q = (b + 0.5) / 102, (c + 0.5) / 102
     half = stats.norm.ppf(0.975) * math.sqrt((p + q - (p - q) ** 2) / 102)
-    assert_allclose(list(pair.interval), [p - q - half, p - q + half])
+    ends = [p - q - half, p - q + half]
+    if pair.pvalue > 0.05 and ends[1] < 0:  # the exact test does not reject 0
+        ends[1] = 0.05 * (2 * stats.binomtest(b, b + c).proportion_ci().high - 1)
+    assert_allclose(list(pair.interval), ends)
 
 
 def test_mcnemar_of_held_out_predictions():
@@ -144,11 +147,10 @@ def test_paired_bootstrap_of_any_score():
     pred = [cross_val_predict(e, X, Y, cv=5) for e in (TREE, BAYES)]
     assert_allclose(result.values[0], f1_score(Y, pred[0]))
     assert_allclose(result.difference.value, f1_score(Y, pred[0]) - f1_score(Y, pred[1]))
-    assert_allclose(
-        [*result.difference.interval],
-        np.quantile(result.difference.extra.replicates, [0.025, 0.975]),
-    )
     d, replicates = result.difference.value, result.difference.extra.replicates
+    # the interval inverts the test: P is above 5 % if 3 of 60 deviations are as large
+    reach = np.sort(np.abs(replicates - d))[-3]
+    assert_allclose([*result.difference.interval], [d - reach, d + reach])
     exceeding = sum(abs(r - d) >= abs(d) - 1e-15 for r in replicates)
     assert result.difference.pvalue == (1 + exceeding) / 61
     with pytest.warns(UndefinedMetricWarning, match="the values of 1 difference do not vary"):

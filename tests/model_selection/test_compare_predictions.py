@@ -84,7 +84,10 @@ def test_what_does_not_vary_is_judged_by_exchanges_alone(n):
         found = compare(y, two, method=method, n_resamples=500).difference
         pvalues[method] = found.pvalue
         shown = found.pvalue <= found.level
-        assert found.conclusion.startswith("a scores higher" if shown else "No conclusion")
+        unknown = np.isnan(found.interval.low)
+        assert found.conclusion.startswith(
+            "a scores higher" if shown else "No conclusion" if unknown else "No significant"
+        )
     assert pvalues["permutation"] == pytest.approx(2 * 0.5**n, abs=0.03)
     assert np.isnan([pvalues["bootstrap"], pvalues["delong"]]).all()
 
@@ -328,8 +331,7 @@ def test_areas_of_two_systems_are_compared_by_delong():
         y, scores, metric="roc_auc", sample_weight=np.ones(100), n_resamples=9, random_state=0
     )
     one = np.where(np.arange(100) == 1, "well", "ill")  # DeLong requires two samples of a class
-    with pytest.warns(UndefinedMetricWarning):
-        rare = compare_predictions(one, scores, metric="roc_auc", n_resamples=9, random_state=0)
+    rare = compare_predictions(one, scores, metric="roc_auc", n_resamples=9, random_state=0)
     assert weighted.method == rare.method == "permutation"
     for metric in ("average_precision", "accuracy"):
         with pytest.raises(ValueError, match="metric must be None for method='delong'"):

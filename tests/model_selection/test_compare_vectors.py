@@ -68,7 +68,7 @@ def test_permutation_is_that_of_all_exchanges():
     found = compare_predictions(y, [a, b], n_resamples=2000, **options)
     assert_allclose(found.difference.value, observed)
     assert_allclose(found.difference.pvalue, exact, atol=4 * math.sqrt(exact * (1 - exact) / 2000))
-    assert found.difference.interval.method == "bootstrap"
+    assert found.difference.interval.method == "permutation"
     assert found.scoring == "f_of_ones"
     one_sided = [
         compare_predictions(y, [a, b], n_resamples=400, alternative=side, **options).difference

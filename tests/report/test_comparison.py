@@ -329,3 +329,19 @@ def test_subgroups_of_two_systems_are_in_the_unit_of_the_target():
     part = (np.arange(80) % 2).astype(str) == str(name)
     assert table.head[3] == "root mean squared error"
     assert row[3] == pytest.approx(np.sqrt(np.mean((y - systems["a"])[part] ** 2)))
+
+
+def test_significance_without_an_interval_that_excludes_0_is_explained():
+    """P-values of three systems step down, and simultaneous intervals do not."""
+    n_explained = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y = rng.normal(size=80)
+        systems = {name: y + rng.normal(0, s, 80) for name, s in (("a", 1), ("b", 1.3), ("c", 2))}
+        report = skeval.evaluate_predictions(y, systems, kind="numbers", random_state=0)
+        differences = report.comparison.differences.values()
+        steps = any(one.pvalue <= 0.05 and one.interval.high >= 0 for one in differences)
+        (section,) = (one for one in report.sections if "pairs differ" in one.heading)
+        assert bool(section.sentences) == steps
+        n_explained += steps
+    assert 0 < n_explained < 12

@@ -147,7 +147,7 @@ def test_probabilities_are_validated(data):
             assert end == pytest.approx(getattr(alone[name].interval, side), rel=1e-9)
     assert len(report.to_frame("calibration")) == len(alone)
     extreme = evaluate(y, 1 / (1 + np.exp(-4 * (data["score"] - 0.7))))
-    assert "Probabilities are too extreme" in str(extreme)
+    assert "are too extreme" in str(extreme)
     assert evaluate(y, data["score"]).calibration is None
     certain = np.where(np.arange(N) < 3, 1.0 - y, p)
     assert "impossible" in {one.code for one in evaluate(y, certain).warnings}
@@ -202,7 +202,7 @@ def test_what_a_reader_should_know_is_said(data, report):
     def codes(*args, **kwargs):
         return {one.code for one in evaluate(*args, **kwargs).warnings}
 
-    assert {one.code for one in report.warnings} == set()
+    assert {one.code for one in report.warnings} == {"calibration"}  # the true slope is 1.5
     assert codes(y, score) == {"no-probabilities"}
     assert "constant-scores" in codes(y, np.full(N, 0.3))
     assert "copies" not in codes(y, p)
