@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -199,10 +199,8 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
-        related = [
-            (p, column, y) for p, column, y in _list_related(table) if _is_monotone(column, y)
-        ]
-        if monotone := [p for p, column, y in related if not _is_function(column, y)]:
+        related = [(p, xy) for p, *xy in _list_related(table) if _is_monotone(*xy)]
+        if monotone := [p for p, xy in related if not _is_function(*xy)]:
             evidence, how = f"{table.name(monotone)} alone", "gives the order of the targets"
             lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
             yield CheckResult(
@@ -231,7 +229,9 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
         evidence = f"{start.format(table.name(positions))} {what} {_write_share(most)}"
         # a threshold that no other column confirms; a measurement may separate one of many classes
         lead, one_of_many = "", len(codes) == 1 < n_classes - 1
-        apart = rule == "order" and any(_lie_apart(table, best, code) for code in codes)
+        apart = rule == "order" and all(
+            _lie_apart(table, best, code) for code in _list_ends(table, best, codes)
+        )
         if apart and one_of_many:
             continue
         if rule == "order" and not (apart or one_of_many):
@@ -351,10 +351,13 @@ def _find_rule(
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
             continue
         # few rows are wrong in each class, and in each predicted class
-        missed, extra = wrong
-        parts = [(missed, sizes[0]), (extra, sizes[1])]
-        parts += [(extra, sizes[0] - missed + extra), (missed, sizes[1] - extra + missed)]
-        if any(w > (1 - MIN_EXACT_OF_CLASS) * size for w, size in parts):
+        (missed, extra), allowed = wrong, 1 - MIN_EXACT_OF_CLASS
+        predicted = [(extra, sizes[0] - missed + extra), (missed, sizes[1] - extra + missed)]
+        if any(w > allowed * size for w, size in predicted):
+            continue
+        # a column that is known in one class only may have missing values there
+        allowed = allowed if rule != "missing" else 1 - MIN_KNOWN
+        if missed > allowed * sizes[0] or extra > allowed * sizes[1]:
             continue
         chance = log_tests + log_ways + _log_choose(n, n_wrong) - _log_choose(n, sizes[0])
         if chance <= np.log(MAX_CHANCE):
@@ -368,6 +371,13 @@ def _allow_wrong_rows(n: int) -> int:
     These are 3 of 100, rounded up. For example, 1 of up to 33 rows, and 2 of 60 may be wrong.
     """
     return -(-MAX_WRONG_OF_100 * n // 100)
+
+
+def _list_ends(table: TableDescription, position: int, codes: Sequence[int]) -> Collection[int]:
+    """Return the classes with the lowest and highest median of a column, if it decides them."""
+    column, classes = table.columns[:, position], range(table.target.n_classes)
+    medians = [np.nanmedian(column[table.target.codes == code]) for code in classes]
+    return {int(np.nanargmin(medians)), int(np.nanargmax(medians))} & set(codes) or codes
 
 
 def _lie_apart(table: TableDescription, position: int, code: int) -> bool:

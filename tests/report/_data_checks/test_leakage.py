@@ -129,6 +129,29 @@ def test_an_order_that_decides_several_classes_reaches_the_verdict():
     X[:3, 1] = rng.random(3)
     (found,) = warnings_of(X, np.array(list("abcde"))[grade])
     assert found.lead.startswith("Check 'x1' first: alone it predicts the class in 99")
+    # another measurement that separates one of the classes, or all of them
+    X[:, 2] = 10 * (grade == 0) + rng.normal(size=300)
+    (found,) = warnings_of(X, np.array(list("abcde"))[grade])
+    assert found.lead
+    X[:, 2] = 10 * grade + rng.normal(size=300)
+    (found,) = warnings_of(X, np.array(list("abcde"))[grade])
+    assert not found.lead
+
+
+@pytest.mark.parametrize(
+    ("n_known", "elsewhere", "is_found"), [(11, 0, True), (9, 0, False), (11, 2, False)]
+)
+@pytest.mark.parametrize("as_level", [False, True])
+def test_a_column_may_be_known_in_half_of_one_class_only(n_known, elsewhere, is_found, as_level):
+    """Such a column was filled in after the class. A level may be common in one class."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [20, 380])
+    runoff = rng.normal(size=400)
+    runoff[n_known : 400 - elsewhere] = np.nan
+    X = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    X = X.assign(runoff=np.where(np.isnan(runoff), "no", "yes") if as_level else runoff)
+    codes = [text.code for text in warnings_of(X, y, names=list(X)) if text.headline]
+    assert codes == ["telling-feature"] * (is_found and not as_level)
 
 
 @pytest.mark.parametrize("n_exact", [0, 5])
