@@ -266,7 +266,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     if len(kept) < MIN_COLUMNS:
         return
     # the distinct complete rows, standardized
-    rows = np.flatnonzero(np.isfinite(table.columns[:, kept]).all(axis=1))
+    rows = np.flatnonzero(np.isfinite(table.columns[:, kept[table.n_known[kept] < n]]).all(axis=1))
     n_incomplete = n - len(rows)
     if table.n_values[kept].max() - n_incomplete <= MAX_SAMPLES:  # or there are too many rows
         rows = rows[np.unique(find_first_equal(hash_rows(table.columns[np.ix_(rows, kept)])))]
@@ -620,9 +620,8 @@ def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
     relation = f"the same {label}" if classes or serious else "similar targets"
     relation = f"different {label}{'es' if classes else 's'}" if opposite else relation
     relation = f"{how} have {relation}" if serious else f"have {relation} {how}"
-    direction = f"errors are too {'high' if opposite else 'low'}"
-    if not serious:
-        direction = "the samples are not independent"
+    side = "high" if opposite else "low"
+    direction = f"errors are too {side}" if serious else "the samples are not independent"
     return CheckResult(
         "identifier",
         "Identifier" if serious else "Shared values",

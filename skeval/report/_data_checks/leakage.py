@@ -33,8 +33,9 @@ agrees with the target, overall, and in each class and each predicted class."""
 MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
 """Maximum number of wrong rows of 100 if a column decides a class, and minimum size of the class.
 """
-MAX_CLASSES = 100
-"""Maximum number of classes that columns may decide, of which there are the largest."""
+MAX_FEW_CLASSES, MAX_CLASSES = 4, 100
+"""Maximum number of classes of which two levels tell one without being a trait of it, and maximum
+number of classes that columns may decide, which are the largest."""
 MAX_SCREENED, MIN_SCREENED, MAX_SCREENED_OF_CLASS = 20_000, 200, 500
 """Number of rows in which features are screened, and its minimum and maximum for a class."""
 MIN_RANGE = 0.15, 0.3
@@ -195,7 +196,8 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
     A finding is serious if missing values, the most frequent value or the levels determine a
     class. If a threshold or a few intervals determine it, the feature may be a good measurement.
     It then leads the verdict, unless the classes are also far apart in another column. With
-    several classes, it must determine two to lead.
+    several classes, it must determine two to lead. Two levels that tell one of many classes may be
+    a trait of this class, and lead the verdict.
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
@@ -217,8 +219,7 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
     found: dict[tuple[str, tuple[int, ...]], list[tuple[float, int]]] = {}
     for (rule, position), shares in decided.items():
         found.setdefault((rule, tuple(shares)), []).append((sum(shares.values()), position))
-    rules = list(RULES)
-    for (rule, codes), features in sorted(found.items(), key=lambda one: rules.index(one[0][0])):
+    for (rule, codes), features in sorted(found.items(), key=lambda one: [*RULES].index(one[0][0])):
         outcome, start = RULES[rule]
         features.sort()
         positions, what = [position for _, position in features], "the class"
@@ -226,7 +227,9 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
             labels = ", ".join(name_label(table.target.classes[code]) for code in codes)
             what = f"class{'es' if len(codes) > 1 else ''} {labels} against the rest"
         (least, best), most = features[0], features[-1][0]
-        evidence = f"{start.format(table.name(positions))} {what} {_write_share(most)}"
+        share = _write_share(most)
+        share = share if least == most else f"in at least {share.removeprefix('in ')}"
+        evidence = f"{start.format(table.name(positions))} {what} {share}"
         # a threshold that no other column confirms; a measurement may separate one of many classes
         lead, one_of_many = "", len(codes) == 1 < n_classes - 1
         apart = rule == "order" and all(
@@ -234,6 +237,10 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
         )
         if apart and one_of_many:
             continue
+        # two levels may be a trait of one of many classes
+        trait = rule == "levels" and len(codes) == 1 and n_classes > MAX_FEW_CLASSES
+        if trait and table.n_values[positions].max() == 2:
+            outcome, rule, one_of_many = "note", "order", False
         if rule == "order" and not (apart or one_of_many):
             lead = f"Check {str(table.names[best])!r} first: alone it predicts {what} "
             lead += _write_share(least)
@@ -265,9 +272,8 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
             missing, total = sizes - counts.sum(axis=0), counts.sum(axis=1)
             is_number = bool(table.is_number[position])
             for column, code in enumerate(classes if len(counts) else ()):
-                own, lost = counts[:, column], missing[column]
-                lost_rest = missing.sum() - lost
-                rule, wrong = _find_rule(own, total - own, (lost, lost_rest), is_number, log_tests)
+                own, lost = counts[:, column], (missing[column], missing.sum() - missing[column])
+                rule, wrong = _find_rule(own, total - own, lost, is_number, log_tests)
                 if rule:
                     yield position, rule, code, wrong
 

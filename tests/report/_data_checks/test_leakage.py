@@ -154,6 +154,25 @@ def test_a_column_may_be_known_in_half_of_one_class_only(n_known, elsewhere, is_
     assert codes == ["telling-feature"] * (is_found and not as_level)
 
 
+@pytest.mark.parametrize(
+    ("n_classes", "n_levels", "is_grave"), [(4, 2, True), (5, 2, False), (5, 3, True)]
+)
+@pytest.mark.parametrize("n_exceptions", [0, 2])
+def test_two_levels_may_be_a_trait_of_one_of_many_classes(
+    n_classes, n_levels, is_grave, n_exceptions
+):
+    """The trait opens the verdict, because it may be made of the class."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.permutation(np.arange(400) % n_classes)
+    others = rng.integers(0, 2, 400) if n_levels == 3 else 0
+    X[:, 1] = np.where(y == 0, 0, 2 * others - 1)  # a middle level, or the upper one
+    X[:, 2] = X[:, 1]
+    X[np.flatnonzero(y == 0)[:n_exceptions], 2] = X[:, 1].min()
+    (found,) = warnings_of(X, y)
+    assert (bool(found.headline), bool(found.lead)) == (is_grave, not is_grave)
+    assert ("at least 99.5 %" in str(found)) == (n_exceptions > 0)
+
+
 @pytest.mark.parametrize("n_exact", [0, 5])
 def test_most_rows_of_a_predicted_class_are_of_this_class(n_exact):
     """A level that most of a small class shares with a few other rows does not decide it."""
@@ -434,5 +453,5 @@ def test_of_many_classes_the_largest_may_be_decided(code):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(120), np.where(np.arange(120) < 100, 20, 10))
     X = np.column_stack([y == code, rng.normal(size=len(y))]).astype(float)
-    found = [one.code for one in check_table(X, y) if one.outcome == "serious"]
+    found = [one.code for one in check_table(X, y) if one.lead]
     assert found == (["telling-feature"] if code == 0 else [])
