@@ -381,9 +381,13 @@ def _allow_wrong_rows(n: int) -> int:
 
 def _list_ends(table: TableDescription, position: int, codes: Sequence[int]) -> Collection[int]:
     """Return the classes with the lowest and highest median of a column, if it decides them."""
-    column, classes = table.columns[:, position], range(table.target.n_classes)
-    medians = [np.nanmedian(column[table.target.codes == code]) for code in classes]
-    return {int(np.nanargmin(medians)), int(np.nanargmax(medians))} & set(codes) or codes
+    known = np.isfinite(table.columns[:, position])
+    column, own = table.columns[known, position], table.target.codes[known]
+    classes = np.unique(own)  # a class may have missing values only
+    medians = [np.median(column[own == code]) for code in classes]
+    return {int(classes[np.argmin(medians)]), int(classes[np.argmax(medians)])} & set(
+        codes
+    ) or codes
 
 
 def _lie_apart(table: TableDescription, position: int, code: int) -> bool:

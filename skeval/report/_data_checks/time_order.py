@@ -230,8 +230,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     finding is serious if neighboring numbers have similar targets, because the model can then
     learn the order of the file. A time, or the axis of a table, is a note.
     """
-    columns, target = table.columns, table.target
-    n_known = table.n_known
+    columns, target, n_known = table.columns, table.target, table.n_known
     candidates = table.is_number & (table.n_values == n_known) & (n_known >= MIN_NUMBERED)
     candidates &= n_known >= MIN_KNOWN * len(columns)
     y = rankdata(target.y) if target.classes is None else target.codes

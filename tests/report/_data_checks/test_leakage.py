@@ -1,5 +1,7 @@
 """Features that give the target away, alone, together, by missing values or by rounding."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -136,6 +138,11 @@ def test_an_order_that_decides_several_classes_reaches_the_verdict():
     X[:, 2] = 10 * grade + rng.normal(size=300)
     (found,) = warnings_of(X, np.array(list("abcde"))[grade])
     assert not found.lead
+    X[grade == 4, 1] = np.nan  # a class with missing values only, and no warning of NumPy
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [text for text in warnings_of(X, grade) if "'x1'" in str(text)]
+    assert not any(text.lead for text in found)
 
 
 @pytest.mark.parametrize(
