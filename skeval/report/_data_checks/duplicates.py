@@ -239,7 +239,8 @@ NEXT = 10
 """Neighbor ranks used to estimate the intrinsic dimension, `NEXT` and ``2 * NEXT``."""
 RARE_RATIO = 0.005
 """Share of uniformly distributed samples with such a large gap after their k nearest neighbors."""
-MIN_SHARE = 0.1
+MIN_SHARE = 0.07
+"""Minimum fraction of samples with near-duplicates, because a few have them by chance."""
 MAX_TIES = 0.01
 """Fraction of equal distances above which samples lie on a grid, where ratios are meaningless."""
 
@@ -261,14 +262,13 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     if len(kept) < MIN_COLUMNS:
         return
     # the distinct complete rows, standardized
-    rows = np.flatnonzero(np.isfinite(table.columns[:, kept]).all(axis=1))
+    rows = np.flatnonzero(np.isfinite(table.columns[:, kept[table.n_known[kept] < n]]).all(axis=1))
     n_incomplete = n - len(rows)
     if table.n_values[kept].max() - n_incomplete <= MAX_SAMPLES:  # or there are too many rows
         rows = rows[np.unique(find_first_equal(hash_rows(table.columns[np.ix_(rows, kept)])))]
     if not MIN_SAMPLES <= len(rows) <= MAX_SAMPLES:
-        limit = (
-            f"fewer than {MIN_SAMPLES}" if len(rows) < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
-        )
+        few = len(rows) < MIN_SAMPLES
+        limit = f"fewer than {MIN_SAMPLES}" if few else f"more than {MAX_SAMPLES}"
         reason = f"near-duplicates ({limit} distinct rows)"
         yield Finding("not run", reason)
         return
@@ -288,8 +288,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     dimension = np.log(0.5) / np.log(middle)
     # samples with an improbable gap behind their k nearest neighbors
     close = [ratios[:, k - 1] < RARE_RATIO ** (1 / (k * dimension)) for k in SIZES]
-    k = SIZES[int(np.argmax([near.mean() for near in close]))]
-    near = close[SIZES.index(k)]
+    near, k = max(zip(close, SIZES, strict=True), key=lambda one: one[0].sum())
     # one dense part of a small table is one set of near-duplicates
     if near.mean() < MIN_SHARE or near.sum() < MIN_PAIRS * (k + 1):
         return
@@ -345,6 +344,8 @@ MAX_NEIGHBOR_CORRELATION = 0.5
 MIN_OBJECTS, MAX_ROWS_OF_OBJECT = 30, 20
 """Minimum number of values, and maximum mean number of rows of each, of a column that names objects
 without another sign. Categories have fewer values in more rows."""
+MAX_OF_ONE_VALUE = 0.02
+"""Maximum fraction of rows in classes with a single object, if objects may be groups."""
 MIN_ONCE = 0.9
 """Minimum fraction of rows that a time within an object identifies."""
 OBJECT = re.compile(
@@ -386,9 +387,13 @@ class Candidate(NamedTuple):
     def makes_class(self) -> bool:
         """Whether one value makes up a class, so that no groups can be made of the values.
 
-        A training set without this value does not have the class.
+        A training set without this value does not have the class. Rare classes do not matter if
+        there are two others.
         """
-        return bool(np.any(np.count_nonzero(self.rows_by_class, axis=0) == 1))
+        rows = self.rows_by_class
+        n_values = np.count_nonzero(rows, axis=0)
+        is_rare = rows[:, n_values == 1].sum() <= MAX_OF_ONE_VALUE * len(self.rows)
+        return bool(np.any(n_values == 1) and not (is_rare and np.sum(n_values > 1) >= 2))
 
 
 def check_identifiers(table: TableDescription) -> Iterator[Finding]:
@@ -524,11 +529,8 @@ def _has_repeats(values: Values, outside: bool) -> bool:
     """Whether enough values repeat to name objects, and none of them in too many rows."""
     n, repeated = values.size.sum(), values.size > 1
     enough = _sum_repeated(values) >= MIN_SHARE_REPEATED * n and repeated.sum() >= MIN_REPEATED
-    return bool(
-        enough
-        and MIN_VALUES <= len(repeated) < n
-        and (outside or values.size.max() <= MAX_SHARE_OF_VALUE * n)
-    )
+    enough = enough and MIN_VALUES <= len(repeated) < n
+    return bool(enough and (outside or values.size.max() <= MAX_SHARE_OF_VALUE * n))
 
 
 def _is_design(table: TableDescription, column: Candidate) -> bool:
@@ -607,15 +609,11 @@ def _relate_to_target(column: Candidate, target: Target) -> Finding | None:
     strength = differing if opposite else agreement
     how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
     how = "always" if strength > 1 - 1e-9 else how if serious else "more often than chance explains"
-    relation = "different targets" if opposite else "similar targets"
-    if classes or serious:
-        relation = (
-            f"different {label}{'es' if classes else 's'}" if opposite else f"the same {label}"
-        )
+    relation = f"the same {label}" if classes or serious else "similar targets"
+    relation = f"different {label}{'es' if classes else 's'}" if opposite else relation
     relation = f"{how} have {relation}" if serious else f"have {relation} {how}"
-    direction = f"errors are too {'high' if opposite else 'low'}"
-    if not serious:
-        direction = "the samples are not independent"
+    side = "high" if opposite else "low"
+    direction = f"errors are too {side}" if serious else "the samples are not independent"
     return Finding(
         "serious" if serious else "note",
         f"{_sum_repeated(values)} of {n} samples share a value of {column.name!r}, and samples "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,8 +34,9 @@ agrees with the target, overall, and in each class and each predicted class."""
 MAX_WRONG_OF_100, MIN_OF_CLASS = 3, 8
 """Maximum number of wrong rows of 100 if a column decides a class, and minimum size of the class.
 """
-MAX_CLASSES = 100
-"""Maximum number of classes that columns may decide, of which there are the largest."""
+MAX_FEW_CLASSES, MAX_CLASSES = 4, 100
+"""Maximum number of classes of which two levels tell one without being a trait of it, and maximum
+number of classes that columns may decide, which are the largest."""
 MAX_SCREENED, MIN_SCREENED, MAX_SCREENED_OF_CLASS = 20_000, 200, 500
 """Number of rows in which features are screened, and its minimum and maximum for a class."""
 MIN_RANGE = 0.15, 0.3
@@ -196,14 +197,13 @@ def check_telling_features(table: TableDescription) -> Iterator[Finding]:
     A finding is serious if missing values, the most frequent value or the levels determine a
     class. If a threshold or a few intervals determine it, the feature may be a good measurement.
     It then leads the verdict, unless the classes are also far apart in another column. With
-    several classes, it must determine two to lead.
+    several classes, it must determine two to lead. Two levels that tell one of many classes may be
+    a trait of this class, and lead the verdict.
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
-        related = [
-            (p, column, y) for p, column, y in _list_related(table) if _is_monotone(column, y)
-        ]
-        if monotone := [p for p, column, y in related if not _is_function(column, y)]:
+        related = [(p, xy) for p, *xy in _list_related(table) if _is_monotone(*xy)]
+        if monotone := [p for p, xy in related if not _is_function(*xy)]:
             evidence, how = f"{table.name(monotone)} alone", "gives the order of the targets"
             lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
             yield Finding("note", f"{evidence} {how}", advice, lead)
@@ -218,8 +218,7 @@ def check_telling_features(table: TableDescription) -> Iterator[Finding]:
     found: dict[tuple[str, tuple[int, ...]], list[tuple[float, int]]] = {}
     for (rule, position), shares in decided.items():
         found.setdefault((rule, tuple(shares)), []).append((sum(shares.values()), position))
-    rules = list(RULES)
-    for (rule, codes), features in sorted(found.items(), key=lambda one: rules.index(one[0][0])):
+    for (rule, codes), features in sorted(found.items(), key=lambda one: [*RULES].index(one[0][0])):
         outcome, start = RULES[rule]
         features.sort()
         positions, what = [position for _, position in features], "the class"
@@ -227,12 +226,20 @@ def check_telling_features(table: TableDescription) -> Iterator[Finding]:
             labels = ", ".join(name_label(table.target.classes[code]) for code in codes)
             what = f"class{'es' if len(codes) > 1 else ''} {labels} against the rest"
         (least, best), most = features[0], features[-1][0]
-        evidence = f"{start.format(table.name(positions))} {what} {_write_share(most)}"
+        share = _write_share(most)
+        share = share if least == most else f"in at least {share.removeprefix('in ')}"
+        evidence = f"{start.format(table.name(positions))} {what} {share}"
         # a threshold that no other column confirms; a measurement may separate one of many classes
         lead, one_of_many = "", len(codes) == 1 < n_classes - 1
-        apart = rule == "order" and any(_lie_apart(table, best, code) for code in codes)
+        apart = rule == "order" and all(
+            _lie_apart(table, best, code) for code in _list_ends(table, best, codes)
+        )
         if apart and one_of_many:
             continue
+        # two levels may be a trait of one of many classes
+        trait = rule == "levels" and len(codes) == 1 and n_classes > MAX_FEW_CLASSES
+        if trait and table.n_values[positions].max() == 2:
+            outcome, rule, one_of_many = "note", "order", False
         if rule == "order" and not (apart or one_of_many):
             lead = f"Check {str(table.names[best])!r} first: alone it predicts {what} "
             lead += _write_share(least)
@@ -264,9 +271,8 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
             missing, total = sizes - counts.sum(axis=0), counts.sum(axis=1)
             is_number = bool(table.is_number[position])
             for column, code in enumerate(classes if len(counts) else ()):
-                own, lost = counts[:, column], missing[column]
-                lost_rest = missing.sum() - lost
-                rule, wrong = _find_rule(own, total - own, (lost, lost_rest), is_number, log_tests)
+                own, lost = counts[:, column], (missing[column], missing.sum() - missing[column])
+                rule, wrong = _find_rule(own, total - own, lost, is_number, log_tests)
                 if rule:
                     yield position, rule, code, wrong
 
@@ -350,10 +356,13 @@ def _find_rule(
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
             continue
         # few rows are wrong in each class, and in each predicted class
-        missed, extra = wrong
-        parts = [(missed, sizes[0]), (extra, sizes[1])]
-        parts += [(extra, sizes[0] - missed + extra), (missed, sizes[1] - extra + missed)]
-        if any(w > (1 - MIN_EXACT_OF_CLASS) * size for w, size in parts):
+        (missed, extra), allowed = wrong, 1 - MIN_EXACT_OF_CLASS
+        predicted = [(extra, sizes[0] - missed + extra), (missed, sizes[1] - extra + missed)]
+        if any(w > allowed * size for w, size in predicted):
+            continue
+        # a column that is known in one class only may have missing values there
+        allowed = allowed if rule != "missing" else 1 - MIN_KNOWN
+        if missed > allowed * sizes[0] or extra > allowed * sizes[1]:
             continue
         chance = log_tests + log_ways + _log_choose(n, n_wrong) - _log_choose(n, sizes[0])
         if chance <= np.log(MAX_CHANCE):
@@ -367,6 +376,17 @@ def _allow_wrong_rows(n: int) -> int:
     These are 3 of 100, rounded up. For example, 1 of up to 33 rows, and 2 of 60 may be wrong.
     """
     return -(-MAX_WRONG_OF_100 * n // 100)
+
+
+def _list_ends(table: TableDescription, position: int, codes: Sequence[int]) -> Collection[int]:
+    """Return the classes with the lowest and highest median of a column, if it decides them."""
+    known = np.isfinite(table.columns[:, position])
+    column, own = table.columns[known, position], table.target.codes[known]
+    classes = np.unique(own)  # a class may have missing values only
+    medians = [np.median(column[own == code]) for code in classes]
+    return {int(classes[np.argmin(medians)]), int(classes[np.argmax(medians)])} & set(
+        codes
+    ) or codes
 
 
 def _lie_apart(table: TableDescription, position: int, code: int) -> bool:

@@ -188,7 +188,11 @@ class TableDescription:
 
     def name(self, positions: Sequence[int]) -> str:
         """Return the names of a few features."""
-        return list_features(positions, self.names)
+        listed = ", ".join(repr(str(self.names[position])) for position in positions[:MAX_LISTED])
+        more = f" (and {len(positions) - MAX_LISTED} more)" if len(positions) > MAX_LISTED else ""
+        return (
+            f"feature {listed}" if len(positions) == 1 else f"each of the features {listed}{more}"
+        )
 
 
 def describe_table(
@@ -286,13 +290,6 @@ def list_columns(X: Any) -> Iterator[np.ndarray]:
         return
     for position in range(X.shape[1]):
         yield np.asarray(safe_indexing(X, position, axis=1))
-
-
-def list_features(positions: Sequence[int], names: Sequence[str]) -> str:
-    """Return the names of a few features."""
-    listed = ", ".join(repr(str(names[position])) for position in positions[:MAX_LISTED])
-    more = f" (and {len(positions) - MAX_LISTED} more)" if len(positions) > MAX_LISTED else ""
-    return f"feature {listed}" if len(positions) == 1 else f"each of the features {listed}{more}"
 
 
 def _encode_columns(X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -78,15 +78,8 @@ def check_split_order(
     }
     # number of folds that train on later rows than they test; a missing time is neither
     late = {
-        name: min(
-            sum(
-                np.max(time[train], initial=-np.inf, where=np.isfinite(time[train]))
-                > np.min(time[test], initial=np.inf, where=np.isfinite(time[test]))
-                for train, test in folds
-            )
-            for time in readings
-        )
-        for name, readings in times.items()
+        name: min(sum(_is_late(time[train], time[test]) for train, test in folds) for time in read)
+        for name, read in times.items()
     }
     if not late or min(late.values()) == 0:
         return []
@@ -102,6 +95,11 @@ def check_split_order(
             f"Errors may be too low: sort the rows by {label} and evaluate again.",
         )
     ]
+
+
+def _is_late(train: np.ndarray, test: np.ndarray) -> bool:
+    """Whether a known time of the training set is after one of the test set."""
+    return bool(np.fmax.reduce(train, initial=-np.inf) > np.fmin.reduce(test, initial=np.inf))
 
 
 def check_order(
@@ -233,8 +231,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     finding is serious if neighboring numbers have similar targets, because the model can then
     learn the order of the file. A time, or the axis of a table, is a note.
     """
-    columns, target = table.columns, table.target
-    n_known = table.n_known
+    columns, target, n_known = table.columns, table.target, table.n_known
     candidates = table.is_number & (table.n_values == n_known) & (n_known >= MIN_NUMBERED)
     candidates &= n_known >= MIN_KNOWN * len(columns)
     y = rankdata(target.y) if target.classes is None else target.codes
@@ -295,9 +292,7 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     values = values - values.mean() if number else values
 
     def measure(these: np.ndarray) -> float:
-        if number:
-            return float(these[1:] @ these[:-1])
-        return float(np.sum(these[1:] == these[:-1]))
+        return float(these[1:] @ these[:-1] if number else np.sum(these[1:] == these[:-1]))
 
     # the normal approximation for many rows
     rng, seen = np.random.default_rng(0), measure(values)
@@ -334,9 +329,7 @@ def _find_rising_time(
 ) -> str:
     """Describe the date, or the number named as a time, that orders the rows, or "" if none."""
     named = [(name, column) for name, readings in times.items() for column in readings]
-    named += [
-        (name, column) for name, column in numbers.items() if TIME.fullmatch(name.replace("_", " "))
-    ]
+    named += [(n, column) for n, column in numbers.items() if TIME.fullmatch(n.replace("_", " "))]
     for name, column in named:
         if direction := find_direction(column):
             return f"{name if name == 'the index' else repr(name)} {direction}"

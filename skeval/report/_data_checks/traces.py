@@ -32,8 +32,13 @@ MAX_DECIMALS = 8
 
 
 def check_constants(table: TableDescription) -> Iterator[Finding]:
-    """Report features with a single value."""
-    constant = np.flatnonzero(table.n_values <= 1).tolist()
+    """Report features that are empty, or have the same value in all samples.
+
+    A value that is missing elsewhere is an indicator.
+    """
+    n = len(table.columns)
+    is_single = (table.n_values == 1) & (table.n_known == n)
+    constant = np.flatnonzero(is_single | (table.n_values == 0)).tolist()
     if constant:
         them = "it" if len(constant) == 1 else "them"
         yield Finding(

@@ -101,15 +101,18 @@ def test_a_column_that_identifies_rows_hides_no_copies(column):
     assert any(text.code == "copies" and text.headline for text in found)
 
 
-@pytest.mark.parametrize(("size", "n_sets", "told"), [(2, 4, 0), (2, 5, 1), (4, 4, 0), (4, 5, 1)])
-def test_near_duplicates_are_at_least_five_sets(size, n_sets, told):
+@pytest.mark.parametrize(
+    ("n", "size", "n_sets", "told"),
+    [(60, 2, 4, 0), (60, 2, 5, 1), (60, 4, 4, 0), (60, 4, 5, 1), (200, 2, 5, 0), (200, 2, 8, 1)],
+)
+def test_near_duplicates_are_at_least_five_sets_and_7_percent(n, size, n_sets, told):
     """Fewer sets may be a dense part of a small table."""
     rng = np.random.default_rng(0)
     for _ in range(5):
-        X = rng.normal(size=(60, 5))
+        X = rng.normal(size=(n, 5))
         X[: n_sets * size] = np.repeat(X[:n_sets], size, axis=0)
         X[: n_sets * size] += 1e-4 * rng.normal(size=(n_sets * size, 5))
-        y = rng.integers(0, 2, 60)
+        y = rng.integers(0, 2, n)
         y[: n_sets * size] = np.repeat(y[:n_sets], size)
         assert [text.code for text in warnings_of(X, y)] == told * ["near-duplicates"]
 

@@ -238,6 +238,20 @@ def test_a_category_that_makes_up_a_class_leads_if_it_decides_all(
         assert "groups" not in str(text)
 
 
+@pytest.mark.parametrize(
+    ("n_rare", "n_classes", "is_grave"), [(8, 2, True), (9, 2, False), (8, 1, False)]
+)
+def test_a_rare_class_of_one_person_hides_no_groups(n_rare, n_classes, is_grave):
+    """Groups of the other persons have all other classes, if there are two."""
+    rng = np.random.default_rng(0)
+    person = np.r_[np.repeat(np.arange(98), 4), np.repeat(98, n_rare)]
+    y = np.where(person == 98, 2, person % n_classes)
+    X = pd.DataFrame({"a": rng.normal(size=len(y)), "person": [f"p{k}" for k in person]})
+    X = X.iloc[rng.permutation(len(y))]
+    found = [text for text in warnings_of(X, y[X.index], names=list(X)) if text.headline]
+    assert [text.code for text in found if text.code == "identifier"] == is_grave * ["identifier"]
+
+
 @pytest.mark.parametrize(("name", "is_grave"), [("row", True), ("age", False), ("year", False)])
 def test_the_axis_of_a_table_is_no_row_number(name, is_grave):
     rng = np.random.default_rng(0)

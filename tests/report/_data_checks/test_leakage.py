@@ -1,5 +1,7 @@
 """Features that give the target away, alone, together, by missing values or by rounding."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,6 +131,53 @@ def test_an_order_that_decides_several_classes_reaches_the_verdict():
     X[:3, 1] = rng.random(3)
     (found,) = warnings_of(X, np.array(list("abcde"))[grade])
     assert found.lead.startswith("Check 'x1' first: alone it predicts the class in 99")
+    # another measurement that separates one of the classes, or all of them
+    X[:, 2] = 10 * (grade == 0) + rng.normal(size=300)
+    (found,) = warnings_of(X, np.array(list("abcde"))[grade])
+    assert found.lead
+    X[:, 2] = 10 * grade + rng.normal(size=300)
+    (found,) = warnings_of(X, np.array(list("abcde"))[grade])
+    assert not found.lead
+    X[grade == 4, 1] = np.nan  # a class with missing values only, and no warning of NumPy
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = [text for text in warnings_of(X, grade) if "'x1'" in str(text)]
+    assert not any(text.lead for text in found)
+
+
+@pytest.mark.parametrize(
+    ("n_known", "elsewhere", "is_found"), [(11, 0, True), (9, 0, False), (11, 2, False)]
+)
+@pytest.mark.parametrize("as_level", [False, True])
+def test_a_column_may_be_known_in_half_of_one_class_only(n_known, elsewhere, is_found, as_level):
+    """Such a column was filled in after the class. A level may be common in one class."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [20, 380])
+    runoff = rng.normal(size=400)
+    runoff[n_known : 400 - elsewhere] = np.nan
+    X = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "b"])
+    X = X.assign(runoff=np.where(np.isnan(runoff), "no", "yes") if as_level else runoff)
+    codes = [text.code for text in warnings_of(X, y, names=list(X)) if text.headline]
+    assert codes == ["telling-feature"] * (is_found and not as_level)
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "n_levels", "is_grave"), [(4, 2, True), (5, 2, False), (5, 3, True)]
+)
+@pytest.mark.parametrize("n_exceptions", [0, 2])
+def test_two_levels_may_be_a_trait_of_one_of_many_classes(
+    n_classes, n_levels, is_grave, n_exceptions
+):
+    """The trait opens the verdict, because it may be made of the class."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.permutation(np.arange(400) % n_classes)
+    others = rng.integers(0, 2, 400) if n_levels == 3 else 0
+    X[:, 1] = np.where(y == 0, 0, 2 * others - 1)  # a middle level, or the upper one
+    X[:, 2] = X[:, 1]
+    X[np.flatnonzero(y == 0)[:n_exceptions], 2] = X[:, 1].min()
+    (found,) = warnings_of(X, y)
+    assert (bool(found.headline), bool(found.lead)) == (is_grave, not is_grave)
+    assert ("at least 99.5 %" in str(found)) == (n_exceptions > 0)
 
 
 @pytest.mark.parametrize("n_exact", [0, 5])
@@ -411,5 +460,5 @@ def test_of_many_classes_the_largest_may_be_decided(code):
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(120), np.where(np.arange(120) < 100, 20, 10))
     X = np.column_stack([y == code, rng.normal(size=len(y))]).astype(float)
-    found = [one.code for one in check_table(X, y) if one.outcome == "serious"]
+    found = [one.code for one in check_table(X, y) if one.lead]
     assert found == (["telling-feature"] if code == 0 else [])
