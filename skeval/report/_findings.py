@@ -645,7 +645,7 @@ def measure_benefit(
     """Return the net benefit at a threshold."""
 
     def find_limits(confidence_level: float) -> Limits:
-        curve = net_benefit(
+        curve: Any = net_benefit(
             true, chance, thresholds=[cut], confidence_level=confidence_level, **options
         )
         return _round_off(curve.low[0]), _round_off(curve.high[0])
