@@ -620,8 +620,8 @@ class ComparedPredictions:
             if of_samples is None:
                 pair = _checks.share_dtype(self.vectors[a], self.vectors[b])
                 if positive is None:
-                    score = partial(self._score_exchanged, *pair)
-                    exchanges.append(values_or_nan([score, self._sign_exchanged], *plan))
+                    swapped = partial(self._score_exchanged, *pair)
+                    exchanges.append(values_or_nan((swapped, self._sign_exchanged), *plan))
                 else:
                     both = WeightedAreas(np.tile(positive, 2), [np.concatenate(pair)])
                     difference = partial(areas_exchanged, both, self.weight)
