@@ -661,8 +661,8 @@ def measure_scorer(predictions: Predictions, name: str) -> Measured:
     if name == MEAN_AREA:
         codes, shares = sample.y_true, predictions.probabilities
         assert shares is not None
-        result, values = _table.rank_out_of_fold(sample._replace(y_pred=shares), codes)
-        form: Form = "score", *_table.close_area(result, sample, values)["score"]
+        result, noise = _table.rank_out_of_fold(sample._replace(y_pred=shares), codes)
+        form: Form = "score", *_table.close_area(result, sample, noise)["score"]
         if predictions.ranks_nothing.all():
             form = NO_FORM
         return Measured(name, result.value, form, n)
