@@ -436,7 +436,7 @@ def area_interval(
 
     f(t) is the `inflation`, which is above 1 for an out-of-fold area. Above this area, f(t) is at
     least `inflate_area`. Below it, this is not needed, because the areas of noise are skewed. They
-    are often far below 1/2 but seldom far above.
+    are often far below 1/2 but seldom far above. Therefore, the upper limit is at least 1/2.
     """
     # ratio of the variance of DeLong to the model variance
     quantile, n = normal_quantile(confidence_level), min(sizes)
@@ -459,6 +459,7 @@ def area_interval(
     # If V(A) = 0 the area itself is a root, but not the required one.
     low = solve(area, ratio, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
     high = solve(area, ratio, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
+    high = max(high, 0.5) if inflation > 1 else high
     # at least as wide as the interval of a perfect area
     width = 1 - solve(1.0, of_perfect, 0.0, 1 - _BESIDE)
     if area > 0.5:

@@ -240,6 +240,16 @@ def test_only_the_upper_limit_of_an_area_has_the_variance_of_noise(area):
         assert (area - t) ** 2 == pytest.approx(expected)
 
 
+@given(OF_FOLDS, st.floats(0, 1), st.floats(1.01, 2))
+def test_the_interval_of_an_area_out_of_fold_is_never_below_chance(members, area, inflation):
+    sizes = float(members[0]), float(members[1])
+    low, high = area_interval(area, 0.01, sizes, 0.95, inflation=inflation)
+    assert 0 <= low <= area <= high <= 1
+    assert high >= 0.5
+    # a fixed model may be worse than chance
+    assert area_interval(0.0, 0.01, (30.0, 30.0), 0.95)[1] < 0.5
+
+
 def test_rank_noise_is_the_part_of_ranks_that_repeats_do_not_share():
     rng = np.random.default_rng(0)
     n = 100
