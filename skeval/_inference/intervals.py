@@ -470,10 +470,12 @@ def area_interval(
 _BESIDE = 1e-12
 
 
-def shrink_area_variance(area: float, variance: float, sizes: tuple[float, float]) -> float:
+def shrink_area_variance(
+    area: float, variance: float, sizes: tuple[float, float], weight: float = 4.0
+) -> float:
     """Return DeLong's variance of an area, shrunk toward the model variance if it is smaller."""
     model, n = area_variance(area, sizes), min(sizes)
-    return max(variance, (n * variance + 4 * model) / (n + 4))
+    return max(variance, (n * variance + weight * model) / (n + weight))
 
 
 def area_variance(t: float, sizes: tuple[float, float]) -> float:

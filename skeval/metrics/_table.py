@@ -113,6 +113,9 @@ For R2, the ratio was 2.2 to 4.4 in six cells of 150 sets. The models were the m
 and least squares, with 80 samples of 10 features, none or one of them informative.
 """
 
+MODEL_WEIGHT = 20.0
+"""Samples of the smaller class with the weight of the model variance of an out-of-fold area."""
+
 
 class Folds(NamedTuple):
     """Models of out-of-fold predictions.
@@ -742,14 +745,14 @@ def find_rank_noise(sample: Sample, columns: Floats) -> float:
 def close_area(result: Ranking, sample: Sample, noise: float = 0.0) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
-    Out of fold, the variance is at least that of the model of the interval, because the variance
-    of the samples is too small for areas near 0 or 1. Training sets widen the interval by the
+    Out of fold, a variance below that of the model of the interval is shrunk toward it, because it
+    is too small by chance for areas near 0 or 1. Training sets widen the interval by the
     fraction of the ranks that is `noise`, as in `intervals.inflate_area`.
     """
     area, error, sizes, degrees, _ = result
     inflation, options = 1.0, {"degrees_of_freedom": degrees}
     if sample.folds is not None:
-        error = float(np.sqrt(max(error**2, intervals.area_variance(area, sizes))))
+        error = intervals.shrink_area_variance(area, error**2, sizes, MODEL_WEIGHT) ** 0.5
         inflation = options["inflation"] = max(sample.inflation, 1 + noise)
         inflation = max(inflation, intervals.inflate_area(area, sizes))
     limits = partial(intervals.area_interval, area, error, sizes, **options)

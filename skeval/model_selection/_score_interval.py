@@ -214,8 +214,8 @@ def score_interval(
     >>> print(results["roc_auc"])
     roc_auc (repeated_cv)
       value           0.9882
-      standard error  0.0037
-      95 % interval   [0.9783, 0.9935] (score)
+      standard error  0.0038
+      95 % interval   [0.9778, 0.9937] (score)
       samples         569
       undefined       0
       fits            20

@@ -201,8 +201,9 @@ def test_an_area_out_of_fold_has_the_variance_of_training_sets(members, area, no
     folds = Folds(np.arange(2), np.zeros(2, int), np.arange(2), [], inflation)
     sample = Sample(np.array([True, False]), np.array([1.0, 0.0]), folds=folds)
     limits, error = _table.close_area(result, sample, noise)["score"]
-    # at least the variance of the model, times the largest of three factors
-    alone = max(0.01**2, area_variance(area, sizes))
+    # the variance, shrunk toward that of the model, times the largest of three factors
+    alone, least, model = 0.01**2, min(sizes), area_variance(area, sizes)
+    alone = max(alone, (least * alone + 20 * model) / (least + 20))
     factor = max(inflation, 1 + noise, inflate_area(area, sizes))
     assert error**2 == pytest.approx(alone * factor)
     # a fixed model has neither
