@@ -5,6 +5,7 @@ set. An interval that is undefined counts as a miss. A row gives the coverage of
 "strong", "weak", "pair" (two correlated columns that are shuffled together) and "noise".
 
     python benchmarks/coverage_importance.py --sets 100
+    python benchmarks/coverage_importance.py --sets 400 --cells "ridge, n = 60"
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def measure(name: str, n_sets: int) -> list[dict[str, Any]]:
     limits: dict[str, list[tuple[float, float, float]]] = {kind: [] for kind in COLUMNS}
     for seed in range(n_sets):
         X, y = draw(np.random.default_rng([2, seed]), n, numbers)
-        importance = feature_importance(estimator, X, y, features=[0, 1, 2, 4], random_state=seed)
+        importance = feature_importance(estimator, X, y, random_state=seed)
         # the same samples train models of ten other folds, which are tested on new samples
         rng = np.random.default_rng([3, seed])
         folds = KFold(10, shuffle=True, random_state=seed).split(X)
@@ -83,15 +84,19 @@ def measure(name: str, n_sets: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Measure all cells, and store one row for each kind of column."""
+    """Measure the cells, and store one row for each kind of column beside those of other cells."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=100)
-    n_sets, rows = parser.parse_args().sets, []
+    parser.add_argument("--cells", nargs="+", default=list(CELLS), choices=CELLS)
+    options = parser.parse_args()
+    with RESULTS.open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["cell"] not in options.cells]
     warnings.simplefilter("ignore")
-    for name in CELLS:
-        rows += measure(name, n_sets)
+    for name in options.cells:
+        rows += measure(name, options.sets)
         for row in rows[-len(COLUMNS) :]:
             print(*row.values(), sep="  ", flush=True)
+    rows.sort(key=lambda row: list(CELLS).index(row["cell"]))
     with RESULTS.open("w", newline="") as file:
         table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         table.writeheader()

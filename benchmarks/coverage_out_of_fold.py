@@ -10,6 +10,10 @@ counted. An area of .5, or an effect of 0, is a cell without signal.
     python benchmarks/coverage_out_of_fold.py --sets 200 --out results/coverage_out_of_fold.csv
     python benchmarks/coverage_out_of_fold.py --sets 150 --n 80 --rates 0.5 0.1 --areas 0 0.5 \\
         --estimators lda nb knn tree dummy lasso ridge ols --out results/coverage_without_signal.csv
+    python benchmarks/coverage_out_of_fold.py --update roc_auc r2 \\
+        --out results/coverage_out_of_fold.csv
+
+The last command measures the rows of these metrics again, with the number of sets that they have.
 """
 
 from __future__ import annotations
@@ -76,7 +80,7 @@ def draw_numbers(rng, n, signal, p):
     return X, signal * X[:, 0] + rng.standard_normal(n)
 
 
-def measure(estimator, X, y, seed, kind):
+def measure(estimator, X, y, seed, kind, only=None):
     """Return the metrics of repeated cross-validation, or those of subsamplings."""
     if kind == "corrected_t":
         scores = ["r2"] if is_regressor(estimator) else list(SCORES)
@@ -84,10 +88,10 @@ def measure(estimator, X, y, seed, kind):
     task = validate_inputs(estimator, X, y, method="repeated_cv")
     plan = plan_repeats(task, root_seed(seed), n_folds=10, n_repeats=10).plan
     answers = list(Runner(task).each(plan, FitRequest()))
-    return measure_metrics(predict_repeats(task, plan, answers), 0.95)
+    return measure_metrics(predict_repeats(task, plan, answers), 0.95, only)
 
 
-def truth(estimator, X, y, test):
+def truth(estimator, X, y, test, only=None):
     """Return the metrics of the rule fitted to all samples, on a large test sample, by name."""
     model = estimator.fit(X, y)
     answered = None
@@ -101,10 +105,10 @@ def truth(estimator, X, y, test):
     predicted = target.encode(model.predict(test[0]), n)
     data = target, units_of(target), np.ones(n), np.arange(n), zeros, zeros
     found = Predictions(*data, predicted, np.zeros(n), answered, {}, [], 2, 1.0, 1.0, 2)
-    return {each.name: each.value for each in measure_metrics(found, 0.95).values()}
+    return {each.name: each.value for each in measure_metrics(found, 0.95, only).values()}
 
 
-def run_cell(name, n, rate, area, p, n_sets, n_test, seed, kinds):
+def run_cell(name, n, rate, area, p, n_sets, n_test, seed, kinds, only=None):
     rng = np.random.default_rng([seed, n, int(1000 * rate), int(1000 * area), p])
     numbers = is_regressor(ESTIMATORS[name])
     shift = np.sqrt(2) * norm.ppf(area)
@@ -113,9 +117,9 @@ def run_cell(name, n, rate, area, p, n_sets, n_test, seed, kinds):
     held, widths, errors = defaultdict(list), defaultdict(list), defaultdict(list)
     for repetition in range(n_sets):
         X, y = make[0](rng, n, *make[1])
-        true = truth(ESTIMATORS[name], X, y, test)
+        true = truth(ESTIMATORS[name], X, y, test, only)
         for kind in kinds:
-            for each in measure(ESTIMATORS[name], X, y, repetition, kind).values():
+            for each in measure(ESTIMATORS[name], X, y, repetition, kind, only).values():
                 interval, key = each.interval, (each.name, kind)
                 if np.isnan([true[each.name], interval.low]).any():
                     continue
@@ -138,6 +142,23 @@ def run_cell(name, n, rate, area, p, n_sets, n_test, seed, kinds):
         }
 
 
+def update(path, metrics, n_test, seed):
+    """Measure the rows of some metrics of a file again, and store each when it is done."""
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    for at, row in enumerate(rows):
+        if row["metric"] not in metrics or row["method"] != KINDS[0]:
+            continue
+        cell = row["estimator"], int(row["n"]), float(row["rate"]), float(row["area"])
+        sizes = int(row["p"]), int(row["sets"]), n_test, seed
+        (rows[at],) = run_cell(*cell, *sizes, KINDS[:1], {row["metric"]})
+        print(*row.values(), "->", *list(rows[at].values())[7:], flush=True)
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, row)
+            writer.writeheader()
+            writer.writerows(rows)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--estimators", nargs="+", default=["lda", "svm"], choices=ESTIMATORS)
@@ -150,8 +171,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--methods", nargs="+", default=KINDS[:1], choices=KINDS)
     parser.add_argument("--out")
+    parser.add_argument("--update", nargs="+", metavar="METRIC")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.update:
+        update(Path(options.out), options.update, options.test, options.seed)
+        return
     file = Path(options.out).open("w", newline="") if options.out else sys.stdout  # noqa: SIM115
     writer = None
     for name in options.estimators:

@@ -42,13 +42,10 @@ class Area(NamedTuple):
         Fraction of correctly ordered pairs, or nan if no test set contains both classes.
     influence : ndarray of shape (n_samples,)
         Influence of each sample. The sum over each class is 0.
-    of_fits : ndarray of shape (2, n_fits)
-        Twice the weight of the correctly ordered pairs, and of all pairs, for each model.
     """
 
     value: float
     influence: Floats
-    of_fits: Floats = np.empty((2, 0))
 
 
 def find_area(
@@ -81,13 +78,12 @@ def find_area(
     ranked : Ranked, default=None
         The sorted scores, if they are already sorted.
     """
-    wins, pairs, of_fits = np.zeros(len(weight)), np.zeros(len(weight)), []
+    wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
     row = np.arange(len(weight)) if row is None else row
     for part in split_fits(fold):
         at, own = row[part], positive[part]
         totals = float(weight[at[own]].sum()), float(weight[at[~own]].sum())
         if not min(totals) > 0:  # a test set of one class has no pairs
-            of_fits.append((0.0, 0.0))
             continue
         # weight of the correctly ordered pairs of each sample, and of all its pairs
         won = ranked.find_wins(own) if ranked else find_wins(own, score[part], weight[at])
@@ -95,16 +91,15 @@ def find_area(
         compared = weight[at] * np.where(own, *totals[::-1])
         wins[at] += won
         pairs[at] += compared
-        of_fits.append((won.sum(), compared.sum()))
     # each pair is counted once for its positive and once for its negative
     total = pairs.sum() / 2
     if not total > 0:
-        return Area(np.nan, np.full(len(weight), np.nan), np.array(of_fits).T)
+        return Area(np.nan, np.full(len(weight), np.nan))
     # value and influence
     value = float(wins.sum() / 2 / total)
     if min(value, 1 - value) < intervals.ROUNDING:
-        return Area(float(round(value)), np.zeros(len(weight)), np.array(of_fits).T)
-    return Area(value, (wins - value * pairs) / total, np.array(of_fits).T)
+        return Area(float(round(value)), np.zeros(len(weight)))
+    return Area(value, (wins - value * pairs) / total)
 
 
 def partial_area(
@@ -450,7 +445,7 @@ def rank_terms(
         if own.all() or not own.any():
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0, moved)
         find_value = find_area if of_area else precision_influence
-        value, influence, *_ = areas[at] if areas else find_value(own, column, w)
+        value, influence = areas[at] if areas else find_value(own, column, w)
         if min(value, 1 - value) < intervals.ROUNDING:  # also of given areas and precisions
             value, influence = float(round(value)), np.zeros(len(own))
         scaled = unbiased(influence, own, w) if of_area else influence * np.sqrt(n / (n - 1))

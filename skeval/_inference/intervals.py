@@ -38,6 +38,7 @@ References
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -419,8 +420,9 @@ def area_interval(
     sizes: tuple[float, float],
     confidence_level: float,
     degrees_of_freedom: float = np.inf,
+    inflation: float = 1.0,
 ) -> Limits:
-    """Return the score interval of an area under the ROC curve, ``(A - t)^2 <= z^2 r V(t)``.
+    """Return the score interval of an area under the ROC curve, ``(A - t)^2 <= z^2 r f(t) V(t)``.
 
     V(t) is the variance of Hanley and McNeil in the form of Newcombe (2006), and r is DeLong's
     variance divided by V(A). A ratio below 1 is shrunk toward 1 with the weight of 4 samples of
@@ -431,6 +433,10 @@ def area_interval(
     the coverage was too low. With 1, the interval was 4 to 7 times as wide as the interval of the
     model. No other interval may be shorter, because zero misranked pairs imply no more precision
     than one.
+
+    f(t) is the `inflation`, which is above 1 for an out-of-fold area. Above this area, f(t) is at
+    least `inflate_area`. Below it, this is not needed, because the areas of noise are skewed. They
+    are often far below 1/2 but seldom far above. Therefore, the upper limit is at least 1/2.
     """
     # ratio of the variance of DeLong to the model variance
     quantile, n = normal_quantile(confidence_level), min(sizes)
@@ -443,13 +449,17 @@ def area_interval(
 
     def solve(area: float, ratio: float, start: float, stop: float) -> float:
         def excess(t: float) -> float:
-            return (area - t) ** 2 - quantile**2 * ratio * area_variance(t, sizes)
+            factor = inflation
+            if factor > 1 and t > area:
+                factor = max(factor, inflate_area(t, sizes))
+            return (area - t) ** 2 - quantile**2 * ratio * factor * area_variance(t, sizes)
 
         return float(brentq(excess, start, stop))
 
     # If V(A) = 0 the area itself is a root, but not the required one.
     low = solve(area, ratio, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
     high = solve(area, ratio, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
+    high = max(high, 0.5) if inflation > 1 else high
     # at least as wide as the interval of a perfect area
     width = 1 - solve(1.0, of_perfect, 0.0, 1 - _BESIDE)
     if area > 0.5:
@@ -460,16 +470,32 @@ def area_interval(
 _BESIDE = 1e-12
 
 
-def shrink_area_variance(area: float, variance: float, sizes: tuple[float, float]) -> float:
+def shrink_area_variance(
+    area: float, variance: float, sizes: tuple[float, float], weight: float = 4.0
+) -> float:
     """Return DeLong's variance of an area, shrunk toward the model variance if it is smaller."""
     model, n = area_variance(area, sizes), min(sizes)
-    return max(variance, (n * variance + 4 * model) / (n + 4))
+    return max(variance, (n * variance + weight * model) / (n + weight))
 
 
 def area_variance(t: float, sizes: tuple[float, float]) -> float:
     """Return the variance of an area t by Hanley and McNeil, in the form of Newcombe (2006)."""
     more = (sizes[0] + sizes[1]) / 2 - 1
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
+
+
+def inflate_area(t: float, sizes: tuple[float, float]) -> float:
+    r"""Return the least variance of an out-of-fold area, divided by that of a fixed model.
+
+    The deviation of an out-of-fold area from the area of the trained model is due to the tested
+    and to the training samples. Let :math:`B` be the signal of a linear model, and :math:`V` the
+    noise of its coefficients. The ratio is :math:`1 + V / (B + V)`, which is 2 without signal.
+    With one feature, :math:`V = 1/m + 1/n` in units of the variance within the classes. An area t
+    implies that :math:`B^2 / (B + V) = 2 \Phi^{-1}(t)^2`, the squared distance of the classes.
+    """
+    noise, distance = 1 / sizes[0] + 1 / sizes[1], 2 * float(ndtri(t)) ** 2
+    signal = (distance + math.sqrt(distance**2 + 4 * distance * noise)) / 2
+    return 1 + noise / (signal + noise)
 
 
 # scikit-learn clips probabilities at eps

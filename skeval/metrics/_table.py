@@ -12,7 +12,7 @@ Clustering indices have a separate table, `INDICES`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
@@ -112,12 +113,8 @@ For R2, the ratio was 2.2 to 4.4 in six cells of 150 sets. The models were the m
 and least squares, with 80 samples of 10 features, none or one of them informative.
 """
 
-FEW_MEMBERS = 2.0
-"""Inflation of the variance of an area, times the number of samples of the smaller class.
-
-The errors of a rare class do not reveal how much its ranking varies between training sets. Without
-this factor, coverage was .89 to .93 in three of seven cells with 5 to 10 positives.
-"""
+MODEL_WEIGHT = 20.0
+"""Samples of the smaller class with the weight of the model variance of an out-of-fold area."""
 
 
 class Folds(NamedTuple):
@@ -698,8 +695,8 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
     return rank_terms(terms, weight, sample.groups, of_area=True, **options)
 
 
-def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]]:
-    """Return the mean one-vs-rest area over classes, and this mean in each repeat.
+def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, float]:
+    """Return the mean one-vs-rest area over classes, and the part of the ranks that is noise.
 
     `codes` are integers, or booleans for the area of one class. An area compares only samples that
     were scored by the same model.
@@ -716,43 +713,49 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
         for c, label in enumerate(classes)
     ]
     terms = [Term(slice(None), codes[first] == label, weight) for label in classes]
-    # the areas of each repeat, from the pairs of its models
-    values, models = [], np.bincount(fit) > 0
-    for part in sample.parts:
-        own = np.bincount(fit[part], minlength=len(models))[models] > 0
-        won, pairs = np.array([area.of_fits[:, own].sum(axis=1) for area in areas]).T
-        with np.errstate(invalid="ignore"):  # nan if no test set of a repeat has both classes
-            values.append(float(np.mean(won / pairs)))
+    noise = find_rank_noise(sample, columns)
     if len(terms) > 1:
-        return rank_terms(terms, weight, groups, of_area=True, areas=areas), values
+        return rank_terms(terms, weight, groups, of_area=True, areas=areas), noise
     # one class: the variance between its samples or groups, and the effective sizes
-    own, (value, influence, _) = terms[0].positive, areas[0]
+    own, (value, influence) = terms[0].positive, areas[0]
     if np.isnan(value):
-        return Ranking(np.nan, np.nan, (1.0, 1.0), np.inf, influence), values
+        return Ranking(np.nan, np.nan, (1.0, 1.0), np.inf, influence), noise
     spread = spread_of_areas(influence[:, None], own, weight, groups)
     positives, negatives = (count_effective(side, weight, groups) for side in (own, ~own))
     sizes, degrees = (positives, negatives), spread.degrees_of_freedom
-    return Ranking(value, spread.error, sizes, degrees, influence), values
+    return Ranking(value, spread.error, sizes, degrees, influence), noise
 
 
-def close_area(result: Ranking, sample: Sample, values: Sequence[float] = ()) -> Forms:
+def find_rank_noise(sample: Sample, columns: Floats) -> float:
+    """Return the fraction of the variance of out-of-fold ranks that is due to training samples.
+
+    Ranks are taken in each repeat, because the scores of an estimator may have any scale.
+    """
+    spread = np.zeros(2)
+    for column in columns.T:
+        ranks = np.empty(len(column))
+        for part in sample.parts:
+            ranks[part] = rankdata(column[part])
+            ranks[part] -= ranks[part].mean()
+        spread += sample._replace(y_pred=ranks).measure_spread(np.zeros(len(ranks)))
+    return min(1.0, float(spread[1] / spread[0])) if spread[0] > 0 else 0.0
+
+
+def close_area(result: Ranking, sample: Sample, noise: float = 0.0) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
-    The variation between training sets widens it by the variance between repeats, `values`. This
-    variance is compared with the variance of the samples, or with the variance that the model of
-    the interval implies if that is larger, because the variance of the samples vanishes as the
-    area approaches 1. A variance between `R` repeats is shrunk by ``(R - 1) / (R + 1)``, because
-    with few repeats it can be large by chance.
+    Out of fold, a variance below that of the model of the interval is shrunk toward it, because it
+    is too small by chance for areas near 0 or 1. Training sets widen the interval by the
+    fraction of the ranks that is `noise`, as in `intervals.inflate_area`.
     """
     area, error, sizes, degrees, _ = result
+    inflation, options = 1.0, {"degrees_of_freedom": degrees}
     if sample.folds is not None:
-        pairs, repeats = sizes[0] * sizes[1], len(values)
-        model = intervals.area_variance((area * pairs + 0.5) / (pairs + 1), sizes)
-        variance = max(error**2, model) * (repeats + 1) / max(1, repeats - 1)
-        few = FEW_MEMBERS / min(sizes) if sample.groups is None else 0.0
-        error *= float(np.sqrt(sample.inflate(variance, values) + few))
-    limits = partial(intervals.area_interval, area, error, sizes, degrees_of_freedom=degrees)
-    return {"score": (limits, error)}
+        error = intervals.shrink_area_variance(area, error**2, sizes, MODEL_WEIGHT) ** 0.5
+        inflation = options["inflation"] = max(sample.inflation, 1 + noise)
+        inflation = max(inflation, intervals.inflate_area(area, sizes))
+    limits = partial(intervals.area_interval, area, error, sizes, **options)
+    return {"score": (limits, error * inflation**0.5)}
 
 
 def _agree(value: float, expected: float) -> bool:
@@ -986,9 +989,8 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     if sample.folds is not None:
         if max_fpr is not None:
             return np.nan, {}
-        # one class against the rest; the spread between repeats comes from the training sets
-        result, values = rank_out_of_fold(sample, sample.y_true)
-        return result.value, close_area(result, sample, values)
+        result, noise = rank_out_of_fold(sample, sample.y_true)  # one class against the rest
+        return result.value, close_area(result, sample, noise)
     # the class of roc_auc_score is the last one
     pos_label = arguments.get("pos_label")
     if row.function is sk.roc_auc_score:

@@ -206,8 +206,8 @@ def score_interval(
     >>> print(results["roc_auc"])
     roc_auc (repeated_cv)
       value           0.9882
-      standard error  0.0037
-      95 % interval   [0.9783, 0.9935] (score)
+      standard error  0.0038
+      95 % interval   [0.9778, 0.9937] (score)
       samples         569
       undefined       0
       fits            20
@@ -658,8 +658,8 @@ def measure_scorer(predictions: Predictions, name: str) -> Measured:
     if name == MEAN_AREA:
         codes, shares = sample.y_true, predictions.probabilities
         assert shares is not None
-        result, values = _table.rank_out_of_fold(sample._replace(y_pred=shares), codes)
-        form: Form = "score", *_table.close_area(result, sample, values)["score"]
+        result, noise = _table.rank_out_of_fold(sample._replace(y_pred=shares), codes)
+        form: Form = "score", *_table.close_area(result, sample, noise)["score"]
         if predictions.ranks_nothing.all():
             form = NO_FORM
         return Measured(name, result.value, form, n)

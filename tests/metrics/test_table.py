@@ -9,6 +9,7 @@ import pytest
 from helpers.crossed import each_value
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm, spearmanr
 from sklearn import metrics as sk
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -16,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 import skeval
 from skeval import metrics
 from skeval._inference.areas import Ranking
-from skeval._inference.intervals import area_variance
+from skeval._inference.intervals import area_interval, area_variance, inflate_area
 from skeval.metrics import _table
 from skeval.metrics._scorers import SCORERS
 from skeval.metrics._table import METRICS, Folds, Sample
@@ -190,19 +191,85 @@ def test_exact_matches_of_several_labels_are_one_column(metric, grouped):
     assert list(found.interval) == pytest.approx(list(expected.interval))
 
 
-@given(st.integers(5, 60), st.integers(1, 10), st.floats(0.5, 0.99), st.floats(0, 0.1))
-def test_an_area_out_of_fold_has_the_variance_of_training_sets(n_positive, n_repeats, area, apart):
-    # repeats whose areas alternate, and a standard error of 0.05 for samples alone
-    values = [area + apart * (-1) ** k for k in range(n_repeats)]
-    sizes = float(n_positive), 60.0
-    result = Ranking(area, 0.05, sizes, np.inf, np.zeros(2))
-    folds = Folds(np.arange(2), np.zeros(2, int), np.arange(2), [], 1.2)
+OF_FOLDS = st.tuples(st.integers(5, 60), st.integers(5, 60))
+
+
+@given(OF_FOLDS, st.floats(0.01, 0.99), st.floats(0, 1), st.floats(1.1, 2.5))
+def test_an_area_out_of_fold_has_the_variance_of_training_sets(members, area, noise, inflation):
+    sizes = float(members[0]), float(members[1])
+    result = Ranking(area, 0.01, sizes, np.inf, np.zeros(2))
+    folds = Folds(np.arange(2), np.zeros(2, int), np.arange(2), [], inflation)
     sample = Sample(np.array([True, False]), np.array([1.0, 0.0]), folds=folds)
-    error = _table.close_area(result, sample, values)["score"][1]
-    # few repeats are shrunk, and few positives add variance
-    model = area_variance((area * np.prod(sizes) + 0.5) / (np.prod(sizes) + 1), sizes)
-    between = np.var(values) * n_repeats / (n_repeats + 1)
-    expected = max(1.2, 1 + _table.BETWEEN * between / max(0.05**2, model)) + 2 / n_positive
-    assert error**2 == pytest.approx(0.05**2 * expected)
-    alone = _table.close_area(result, sample._replace(groups=np.arange(2)), values)["score"][1]
-    assert error**2 - alone**2 == pytest.approx(0.05**2 * 2 / min(sizes))
+    limits, error = _table.close_area(result, sample, noise)["score"]
+    # the variance, shrunk toward that of the model, times the largest of three factors
+    alone, least, model = 0.01**2, min(sizes), area_variance(area, sizes)
+    alone = max(alone, (least * alone + 20 * model) / (least + 20))
+    factor = max(inflation, 1 + noise, inflate_area(area, sizes))
+    assert error**2 == pytest.approx(alone * factor)
+    # a fixed model has neither
+    plain, fixed = _table.close_area(result, sample._replace(folds=None))["score"]
+    assert fixed == 0.01
+    low, high = limits(0.95)
+    assert low <= plain(0.95)[0] <= area <= plain(0.95)[1] <= high
+    # below the area, the factor of its own value is not used
+    base = area_interval(area, alone**0.5, sizes, 0.95, inflation=max(inflation, 1 + noise))
+    assert (low, high) == pytest.approx(base)
+
+
+@given(OF_FOLDS, st.floats(0.01, 0.99))
+def test_the_variance_of_an_area_of_noise_is_doubled(members, area):
+    sizes = float(members[0]), float(members[1])
+    factor = inflate_area(area, sizes)
+    assert inflate_area(0.5, sizes) == 2 >= factor >= 1
+    assert factor == pytest.approx(inflate_area(1 - area, sizes[::-1]))
+    # it falls with the distance from 1/2, and with the sizes of the classes
+    assert inflate_area((area + (area > 0.5)) / 2, sizes) <= factor
+    assert inflate_area(area, (sizes[0] + 1, sizes[1])) <= factor
+    # the squared distance that an area implies is that of the signal and the noise
+    signal, noise = 1.5, 1 / sizes[0] + 1 / sizes[1]
+    t = float(norm.cdf(np.sqrt(signal**2 / (signal + noise) / 2)))
+    assert inflate_area(t, sizes) == pytest.approx(1 + noise / (signal + noise))
+
+
+@pytest.mark.parametrize("area", [0.3, 0.5, 0.8])
+def test_only_the_upper_limit_of_an_area_has_the_variance_of_noise(area):
+    sizes, error = (10.0, 90.0), 0.1
+    low, high = area_interval(area, error, sizes, 0.95, inflation=1.2)
+    ratio = max(error**2 / area_variance(area, sizes), 1.0)
+    for t, factor in ((low, 1.2), (high, max(1.2, inflate_area(high, sizes)))):
+        expected = norm.ppf(0.975) ** 2 * ratio * factor * area_variance(t, sizes)
+        assert (area - t) ** 2 == pytest.approx(expected)
+
+
+@given(OF_FOLDS, st.floats(0, 1), st.floats(1.01, 2))
+def test_the_interval_of_an_area_out_of_fold_is_never_below_chance(members, area, inflation):
+    sizes = float(members[0]), float(members[1])
+    low, high = area_interval(area, 0.01, sizes, 0.95, inflation=inflation)
+    assert 0 <= low <= area <= high <= 1
+    assert high >= 0.5
+    # a fixed model may be worse than chance
+    assert area_interval(0.0, 0.01, (30.0, 30.0), 0.95)[1] < 0.5
+
+
+def test_rank_noise_is_the_part_of_ranks_that_repeats_do_not_share():
+    rng = np.random.default_rng(0)
+    n = 100
+    fit = np.concatenate([rng.permutation(n) % 10, 10 + rng.permutation(n) % 10])
+    row, repeats = np.tile(np.arange(n), 2), [slice(0, n), slice(n, 2 * n)]
+    folds = Folds(row, fit, np.arange(n), repeats, 1.2)
+    first, other = rng.normal(size=(2, n))
+
+    def find(second):
+        """Return the noise of two repeats with these scores."""
+        score = np.concatenate([first, second])
+        sample = Sample(np.tile(np.arange(n) % 2 == 0, 2), score, folds=folds)
+        return _table.find_rank_noise(sample, score[:, None])
+
+    assert find(first) == find(np.exp(first)) == 0
+    assert find(other) == 1 == find(-first)
+    slightly = first + 0.1 * other
+    assert 0 < find(slightly) < find(first + 0.2 * other) < 1
+    assert find(slightly) == pytest.approx(find(np.exp(3 * slightly)))
+    # a jackknife of the rank correlation: each model leaves out a tenth of the samples
+    apart = 1 - spearmanr(first, slightly)[0]
+    assert find(slightly) == pytest.approx(apart * (1 - 1 / n) / (1 / 10 - 1 / n))
