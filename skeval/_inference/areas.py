@@ -151,6 +151,9 @@ def split_fits(fold: NDArray[np.intp] | None) -> Iterable[Any]:
     """Return the predictions of each model, which are compared with each other."""
     if fold is None:
         return [slice(None)]
+    if (fold[1:] >= fold[:-1]).all():
+        ends = [0, *(np.flatnonzero(np.diff(fold)) + 1).tolist(), len(fold)]
+        return map(slice, ends, ends[1:])
     order = np.argsort(fold, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(fold[order])) + 1)
 
@@ -197,8 +200,6 @@ class Ranked(NamedTuple):
         The distinct scores.
     positives, negatives : ndarray of shape (n_scores,)
         Total weight of each class at each score.
-    squares : tuple of two ndarray of shape (n_scores,)
-        Sums of the squared weights, the same arrays if all weights are 1.
     """
 
     order: NDArray[np.intp]
@@ -206,7 +207,6 @@ class Ranked(NamedTuple):
     score: Floats
     positives: Floats
     negatives: Floats
-    squares: tuple[Floats, Floats]
 
     @property
     def totals(self) -> tuple[float, float]:
@@ -228,13 +228,6 @@ class Ranked(NamedTuple):
     def above(self) -> Floats:
         """Weight of the positives above each score. Ties count one half."""
         return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
-
-    @property
-    def sizes(self) -> tuple[float, float]:
-        """Effective sample sizes of the positives and the negatives."""
-        up, down = self.squares
-        of_positives, of_negatives = self.positives.sum() ** 2, self.negatives.sum() ** 2
-        return float(of_positives / up.sum()), float(of_negatives / down.sum())
 
     def cumulate(self) -> tuple[Floats, Floats, Floats]:
         """Return the weights of true and false positives at each threshold, and the thresholds.
@@ -261,21 +254,47 @@ class Ranked(NamedTuple):
         return wins
 
 
-MAX_COMPARED = 8
-"""Maximum number of positives that are compared with each sample instead of sorting all."""
+MAX_COMPARED, MAX_ELEMENTS = 10, 2**18
+"""Maximum number of positives that are compared with all samples, and of such comparisons."""
+
+RARE = 80
+"""Number of samples per positive above which sorting the positives alone is faster.
+
+The measured crossing was 10 for 4,000 samples, 80 for 20,000 and 12 for a million.
+"""
 
 
 def find_wins(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
     """Return the weight of the other class that is ranked correctly against each sample."""
-    members = np.flatnonzero(positive)
-    if len(members) > MAX_COMPARED:
+    members, n = np.flatnonzero(positive), len(score)
+    if len(members) > MAX_COMPARED or len(members) * n > MAX_ELEMENTS:
+        if len(members) * RARE <= n:
+            return _rank_positives(members, score, weight)
         return rank_scores(positive, score, weight).find_wins(positive)
     # compare each positive with all samples; ties count one half
-    negatives, wins = np.where(positive, 0.0, weight), np.zeros(len(score))
-    for i in members:
-        beaten = (score < score[i]) + 0.5 * (score == score[i])
-        wins += np.where(positive, 0.0, weight[i] * beaten)
-        wins[i] = beaten @ negatives
+    own = score[members, None]
+    beaten = (score < own) + 0.5 * (score == own)  # (n_positives, n_samples)
+    beaten[:, members] = 0.0
+    wins: Floats = weight[members] @ beaten
+    wins[members] = beaten @ weight
+    return wins
+
+
+def _rank_positives(members: NDArray[np.intp], score: Floats, weight: Floats) -> Floats:
+    """Return `find_wins` for a few positives, the place of each sample between their scores."""
+    distinct, place = np.unique(score[members], return_inverse=True)
+    k = len(distinct)
+    # distinct scores of positives below each sample, and down to it
+    below = np.searchsorted(distinct, score)
+    upto = below + (distinct[np.minimum(below, k - 1)] == score)
+    # weight of the positives above each sample, with half of the tied ones
+    above = np.append(np.cumsum(np.bincount(place, weight[members])[::-1])[::-1], 0.0)
+    wins: Floats = (above[below] + above[upto]) / 2
+    # weight of the negatives below each positive, with half of the tied ones
+    negatives = weight.copy()
+    negatives[members] = 0.0
+    parts = [np.cumsum(np.bincount(at, negatives, k + 1))[:k] for at in (below, upto)]
+    wins[members] = (parts[0] + parts[1])[place] / 2
     return wins
 
 
@@ -285,18 +304,12 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
     values, own, weight = score[order], positive[order], weight[order]
     begins = np.ones(len(order), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=begins[1:])
-    first = None if begins.all() else np.flatnonzero(begins)
-
-    def add_up(weight: Floats) -> tuple[Floats, Floats]:
-        up, down = weight * own, weight * ~own
-        if first is None:
-            return up, down
-        return np.add.reduceat(up, first), np.add.reduceat(down, first)
-
     # weights of both classes at each distinct score
-    up, down = add_up(weight)
-    squares = (up, down) if np.all(weight == 1) else add_up(weight**2)
-    return Ranked(order, begins, values if first is None else values[first], up, down, squares)
+    up, down = weight * own, weight * ~own
+    if not begins.all():
+        first = np.flatnonzero(begins)
+        values, up, down = values[first], np.add.reduceat(up, first), np.add.reduceat(down, first)
+    return Ranked(order, begins, values, up, down)
 
 
 class WeightedAreas:

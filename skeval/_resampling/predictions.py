@@ -85,7 +85,8 @@ class Predictions:
         """One selection of predictions for each repeat."""
         if self.n_fits == 0:
             return [slice(None)]
-        return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
+        ends = np.cumsum(np.bincount(self.repeat)).tolist()  # predictions are ordered by fit
+        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False) if end > start]
 
     def look_up(self, values: np.ndarray) -> np.ndarray:
         """Return the sample's value for each prediction."""

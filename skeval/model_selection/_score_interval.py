@@ -489,6 +489,10 @@ def settle(
     )
 
 
+COLUMNS_OF_BLOCK = 8
+"""Number of columns of scores that are copied together, because they share cache lines."""
+
+
 Form = tuple[str, Callable[[float], Limits], float]
 """Name of an interval, its limits by confidence level, and the standard error."""
 NO_FORM: Form = "none", intervals.give_no_limits, np.nan
@@ -535,7 +539,9 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
     models, it is the value to which the interval belongs.
     """
     forms: Forms
-    if sample.folds is None:
+    if row.response == _table.SCORES and sample.y_true.dtype == bool:
+        value, forms = _table.rank_one_class(row, sample)
+    elif sample.folds is None:
         weight = {} if sample.weight is None else {"sample_weight": sample.weight}
         try:
             if (
@@ -580,8 +586,12 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     if scores is not None:
         for code in [predictions.target.positive_code] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
+            # columns are read from memory in blocks
+            if positive_only or code % COLUMNS_OF_BLOCK == 0:
+                start = code
+                columns = scores[:, code : code + COLUMNS_OF_BLOCK].T.astype(float, order="C")
             own = codes == code
-            of_class = sample._replace(y_true=own, y_pred=scores[:, code].astype(float))
+            of_class = sample._replace(y_true=own, y_pred=columns[code - start])
             n_positive = len(np.unique(predictions.cases.unit[predictions.row[own]]))
             for row, reported in SHOWN:
                 if row.response != _table.SCORES:
