@@ -148,8 +148,12 @@ class Predictions:
         # compare the scores of each fit with one of its scores
         one = np.zeros(len(sizes), dtype=np.intp)
         one[fit] = np.arange(len(fit))
-        varied = np.any(scores != scores[one[fit]], axis=1)
-        return ((np.bincount(fit, varied) == 0) & (sizes > 1))[has_rows]
+        same, at = sizes > 1, one[fit]
+        for column in scores.T:
+            same &= np.bincount(fit, column != column[at]) == 0
+            if not same.any():
+                break
+        return same[has_rows]
 
     def rank(self, code: int) -> CurveSample | None:
         """Return the scores of a class against all others, or None if either is empty."""

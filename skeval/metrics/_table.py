@@ -141,6 +141,8 @@ class Folds(NamedTuple):
     inflation : float
         Variance of a mean loss for the trained model, divided by the variance for independent
         losses.
+    models : bool ndarray of shape (n_repeats, n_models)
+        Models of each repeat, among those with predictions, in the order of their number.
     """
 
     row: NDArray[np.intp]
@@ -148,6 +150,7 @@ class Folds(NamedTuple):
     first: NDArray[np.intp]
     repeats: list[Any]
     inflation: float
+    models: NDArray[np.bool_]
 
 
 class Sample(NamedTuple):
@@ -724,9 +727,8 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, list[float]
     ]
     terms = [Term(slice(None), codes[first] == label, weight) for label in classes]
     # the areas of each repeat, from the pairs of its models
-    values, models = [], np.bincount(fit) > 0
-    for part in sample.parts:
-        own = np.bincount(fit[part], minlength=len(models))[models] > 0
+    values = []
+    for own in sample.folds.models:
         won, pairs = np.array([area.of_fits[:, own].sum(axis=1) for area in areas]).T
         with np.errstate(invalid="ignore"):  # nan if no test set of a repeat has both classes
             values.append(float(np.mean(won / pairs)))

@@ -521,8 +521,10 @@ def read_sample(predictions: Predictions) -> Sample:
     folds = None
     if predictions.n_fits:
         _, first, row = np.unique(predictions.row, return_index=True, return_inverse=True)
-        repeats = predictions.repeats, predictions.inflation
-        folds = Folds(row, predictions.fit, first, *repeats)
+        repeats, fit = predictions.repeats, predictions.fit
+        models = [np.bincount(fit[part], minlength=int(fit.max()) + 1) > 0 for part in repeats]
+        of_repeats = np.array(models)[:, np.any(models, axis=0)]
+        folds = Folds(row, fit, first, repeats, predictions.inflation, of_repeats)
     return Sample(
         predictions.look_up(true),
         predictions.predicted,
@@ -605,7 +607,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     for code, label in enumerate(classes if counted is not None else ()):
         assert counted is not None
         # four cells, whatever the number of classes
-        cell = 2 * (codes == code) + (predictions.predicted == code)
+        cell = 2 * (codes == code) + (predicted == code)
         cells = replace(counted.cells, cell=cell, n_cells=4)
         table = CountedClasses(np.array([False, True]), cells)
         yield from measure_tables(predictions, sample, table, code, str(label))

@@ -196,7 +196,7 @@ def test_an_area_out_of_fold_has_the_variance_of_training_sets(n_positive, n_rep
     values = [area + apart * (-1) ** k for k in range(n_repeats)]
     sizes = float(n_positive), 60.0
     result = Ranking(area, 0.05, sizes, np.inf, np.zeros(2))
-    folds = Folds(np.arange(2), np.zeros(2, int), np.arange(2), [], 1.2)
+    folds = Folds(np.arange(2), np.zeros(2, int), np.arange(2), [], 1.2, np.ones((1, 1), bool))
     sample = Sample(np.array([True, False]), np.array([1.0, 0.0]), folds=folds)
     error = _table.close_area(result, sample, values)["score"][1]
     # few repeats are shrunk, and few positives add variance
