@@ -85,8 +85,10 @@ class Predictions:
         """One selection of predictions for each repeat."""
         if self.n_fits == 0:
             return [slice(None)]
-        ends = np.cumsum(np.bincount(self.repeat)).tolist()  # predictions are ordered by fit
-        return [slice(start, end) for start, end in zip([0, *ends], ends, strict=False) if end > start]
+        # predictions are ordered by fit
+        ends = np.cumsum(np.bincount(self.repeat)).tolist()
+        parts = map(slice, [0, *ends], ends)
+        return [part for part in parts if part.stop > part.start]
 
     def look_up(self, values: np.ndarray) -> np.ndarray:
         """Return the sample's value for each prediction."""

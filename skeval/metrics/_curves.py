@@ -391,8 +391,7 @@ class CurveSample:
             return positives, negatives
         # with groups, by the variance between groups
         positives, negatives = (
-            areas.class_size(self.score[own], self.weight[own], self.group[own])
-            for own in sides
+            areas.class_size(self.score[own], self.weight[own], self.group[own]) for own in sides
         )
         return positives, negatives
 
