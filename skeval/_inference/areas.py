@@ -645,6 +645,8 @@ def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
 
 _CUTS = 50
 """Number of cutoffs of a class at which the variance between groups is evaluated."""
+_CUTS_OF_BLOCK = 8
+"""Number of cutoffs that are evaluated together."""
 
 
 def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
@@ -664,9 +666,12 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
         return min(largest, float(n_groups))
     # mean variance of the rates above the cutoffs: between groups, and of independent samples
     weight, alone, between = weight / weight.sum(), 0.0, 0.0
-    for cut in cuts:
-        above = score >= cut
-        rate = float(weight @ above)
-        alone += rate * (1 - rate)
-        between += intervals.spread_between(weight * (above - rate), group, weight).variance
+    # the sizes of groups are added up once for several cutoffs, unless the groups are crossed
+    size = _CUTS_OF_BLOCK if group.ndim == 1 else 1
+    for start in range(0, len(cuts), size):
+        above = score >= cuts[start : start + size, None]
+        rate = above @ weight
+        alone += float(rate @ (1 - rate))
+        influence = weight * (above - rate[:, None])
+        between += float(np.trace(intervals.spread_between(influence.T, group, weight).covariance))
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest
