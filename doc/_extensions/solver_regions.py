@@ -11,11 +11,11 @@ class SolverRegions(SphinxDirective):
 
     def run(self):
         """Return the table."""
-        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 24 36 40", ""]
-        rows = [("solver", "region", "loop / solver")]
-        rows += [(r.solves, "; ".join(r.describe()), r.measured or " ") for r in REGIONS.values()]
-        for first, *rest in rows:
-            lines += [f"   * - {first}", *(f"     - {cell}" for cell in rest)]
+        lines = [".. list-table::", "   :header-rows: 1", "   :widths: 40 60", ""]
+        rows = [("solver", "region")]
+        rows += [(region.solves, ", ".join(region.describe())) for region in REGIONS.values()]
+        for solver, region in rows:
+            lines += [f"   * - {solver}", f"     - {region}"]
         return self.parse_text_to_nodes(StringList([*lines, ""], source="solver-regions"))
 
 

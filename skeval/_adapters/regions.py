@@ -46,8 +46,6 @@ class Region:
     lists : float
         Cost of sorted lists of all samples, in units of n^2 distances. It is at most
         `distances_per_fit` for each fit, plus the distances between tested and all samples.
-    measured : str
-        The ratios.
     """
 
     solves: str
@@ -62,7 +60,6 @@ class Region:
     large: float = inf
     lists: float = 0.0
     distances_per_fit: float = 0.0
-    measured: str = ""
 
     def contains(self, sizes: Sizes) -> bool:
         """Return whether the solver is faster than the loop."""
@@ -76,9 +73,10 @@ class Region:
             return False
         # work of the solver
         q = (p + 1) * (k if k > 2 else 1)
-        products, distances = n * q**2, self.lists * n**2
-        few = products <= min(self.max_products, self.products_per_fit * n_fits)
-        return few and distances <= self.distances_per_fit * n_fits + n_tested * n
+        if n * q**2 > min(self.max_products, self.products_per_fit * n_fits):
+            return False
+        rest = self.lists * n**2 - n_tested * n
+        return not self.lists or rest <= self.distances_per_fit * n_fits
 
     def describe(self) -> list[str]:
         """Return the conditions in words, for the documentation."""
@@ -100,29 +98,25 @@ class Region:
 
 
 REGIONS = {
+    # Ridge regression with 10, 50 and 200 fits: 1.4, 4.3, 11 at 500 x 20, 0.7, 2.5, 4.8 at 2,000
+    # x 100, 0.6, 2.9, 6.9 at 2,000 x 500, 0.9, 2.6, 2.7 at 10,000 x 100, 0.7, 1.4, 1.3 at 50,000
+    # x 5, and 0.4, 1.5, 1.3 at 50,000 x 100.
     "linear": Region(
         "Ridge, RidgeClassifier, LinearRegression and KernelRidge",
         min_fits=20,
         samples_per_fit=2000,  # a factorization of columns costs more fits of large data
         max_classes=32,
-        measured="ridge regression with 10, 50 and 200 fits: 1.4, 4.3, 11 at 500 x 20, 0.7, 2.5, "
-        "4.8 at 2,000 x 100, 0.6, 2.9, 6.9 at 2,000 x 500, 0.9, 2.6, 2.7 at 10,000 x 100, 0.7, "
-        "1.4, 1.3 at 50,000 x 5, and 0.4, 1.5, 1.3 at 50,000 x 100",
     ),
-    "lda": Region(
-        "LinearDiscriminantAnalysis",
-        min_fits=10,
-        max_classes=32,
-        measured="10 and 50 fits: 1.7, 4.7 at 500 x 5, 3.0, 7.9 at 2,000 x 100, 1.2, 1.9 at 50,000 "
-        "x 5, and 3.3, 9.6 at 50,000 x 100",
-    ),
+    # 10 and 50 fits: 1.7, 4.7 at 500 x 5, 3.0, 7.9 at 2,000 x 100, 1.2, 1.9 at 50,000 x 5, and
+    # 3.3, 9.6 at 50,000 x 100.
+    "lda": Region("LinearDiscriminantAnalysis", min_fits=10, max_classes=32),
+    # 10 and 50 fits: 1.2, 4.4 at 500 x 100, 1.4, 2.9 at 2,000 x 500, 1.3, 1.5 at 50,000 x 5, and
+    # 0.9, 2.2 at 100,000 x 50.
     "naive": Region(
         "GaussianNB",
         min_fits=10,
         numbers_per_fit=2_000_000,  # a fit costs no more than the squares of its columns
         max_classes=32,
-        measured="10 and 50 fits: 1.2, 4.4 at 500 x 100, 1.4, 2.9 at 2,000 x 500, 1.3, 1.5 at "
-        "50,000 x 5, and 0.9, 2.2 at 100,000 x 50",
     ),
     "neighbors": Region(
         "KNeighborsClassifier and KNeighborsRegressor",
@@ -131,22 +125,17 @@ REGIONS = {
         lists=5.0,
         distances_per_fit=300_000,
     ),
-    "logistic": Region(
-        "LogisticRegression",
-        max_products=3e6,
-        products_per_fit=8e4,
-        measured="two classes, 50 fits and n x q: 4.2 at 500 x 21, 2.6 at 500 x 51, 3.2 at 2,000 x "
-        "21, 1.0 at 2,000 x 51 and at 10,000 x 21, 1.1 at 50,000 x 6, and 0.5 at 50,000 x 21 and "
-        "at 10,000 x 51; 10 fits: 2.1 at 500 x 21, 0.9 at 2,000 x 21, 1.2 at 10,000 x 6, and 0.8 "
-        "at 50,000 x 6",
-    ),
+    # Two classes, 50 fits and n x q: 4.2 at 500 x 21, 2.6 at 500 x 51, 3.2 at 2,000 x 21, 1.0 at
+    # 2,000 x 51 and at 10,000 x 21, 1.1 at 50,000 x 6, and 0.5 at 50,000 x 21 and at 10,000 x 51;
+    # 10 fits: 2.1 at 500 x 21, 0.9 at 2,000 x 21, 1.2 at 10,000 x 6, and 0.8 at 50,000 x 6.
+    "logistic": Region("LogisticRegression", max_products=3e6, products_per_fit=8e4),
+    # 10 fits: 2.0 at 500 x 5, 6.1 at 2,000 x 50, and 9.3 at 10,000 x 5.
     "svc_features": Region(
         "SVC with a linear kernel and 3 p < 2 n",
         min_fits=10,
         per_pair=True,
         max_classes=5,
         large=1000,
-        measured="10 fits: 2.0 at 500 x 5, 6.1 at 2,000 x 50, and 9.3 at 10,000 x 5",
     ),
     "svc_shared": Region(
         "SVC with a kernel that fits share, and with a linear kernel otherwise",
@@ -155,13 +144,13 @@ REGIONS = {
         max_classes=5,
         max_samples=600,
     ),
+    # Permuted labels: 2.6 at 200 x 10 and 2.0 at 300 x 10; labels of the data, which libsvm fits
+    # faster: 2.2 at 200 x 10 and 1.0 at 500 x 10.
     "svc_own": Region(
         "SVC with a kernel of each fit, two classes and permuted labels",
         min_fits=10,
         max_classes=2,
         max_samples=300,
-        measured="permuted labels: 2.6 at 200 x 10 and 2.0 at 300 x 10; labels of the data, which "
-        "libsvm fits faster: 2.2 at 200 x 10 and 1.0 at 500 x 10",
     ),
 }
 """Regions of the solvers, by name."""
