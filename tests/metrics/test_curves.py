@@ -81,7 +81,9 @@ def test_the_interval_of_the_area_is_that_of_metric_interval():
     assert_allclose((found.low, found.high), (expected.low, expected.high))
 
 
-@pytest.mark.parametrize(("n", "n_positive"), [(40, 4), (2000, 20), (2000, 200), (40_000, 8)])
+@pytest.mark.parametrize(
+    ("n", "n_positive"), [(40, 4), (800, 8), (2000, 20), (2000, 200), (40_000, 8)]
+)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_area_of_a_rare_class_is_that_of_the_other_class(n, n_positive, weighted):
     # few positives are compared with the others, and many are sorted with them
