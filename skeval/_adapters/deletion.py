@@ -120,8 +120,8 @@ class DeletionSolver(Solver):
         if texts or target.n_classes > region.max_classes:
             return "the target has more classes than the solver supports"
         # ten folds require as many distances as the lists of all samples, which are also sorted
-        n_tested = plan.n_draws * np.count_nonzero(plan.draw(0).test) if region.lists else 0
-        n, shape = plan.n_samples, getattr(self.X, "shape", ())
+        n_tested = plan.n_draws * int(plan.draw(0).test.sum()) if region.lists else 0
+        n, shape = plan.n_samples, tuple[int, ...](getattr(self.X, "shape", ()))
         p = shape[1] if len(shape) == 2 else 1
         is_faster = region.contains(Sizes(plan.n_fits, n, p, target.n_classes, n_tested))
         return "" if is_faster else SLOWER

@@ -74,7 +74,8 @@ def support_logistic(
     # samples and transformers, their size before their values are read
     if issparse(X) or count_dimensions(X) != 2:
         return "the solver requires numbers in X"
-    sizes = Sizes(np.inf, *np.shape(X), target.n_classes)
+    n, p = np.shape(X)
+    sizes = Sizes(np.inf, n, p, target.n_classes)
     if not REGIONS["logistic"].contains(sizes):
         return SLOWER
     if not has_plain_columns(X):

@@ -96,7 +96,9 @@ def find_area(
         pairs[part] = up[part] * totals[1] + down[part] * totals[0]
         of_fits.append((float(won.sum()), 2 * totals[0] * totals[1]))
     if row is not None:
-        wins, pairs = (np.bincount(row, values, len(weight)) for values in (wins, pairs))
+        wins, pairs = (
+            np.bincount(row, values, len(weight)).astype(float) for values in (wins, pairs)
+        )
     # each pair is counted once for its positive and once for its negative
     total = pairs.sum() / 2
     if not total > 0:
@@ -385,7 +387,7 @@ def mean_precision(positive: NDArray[np.bool_], score: Floats, weight: Floats) -
         chosen = (score >= distinct[:, None]) @ weight
     else:
         between = np.bincount(np.searchsorted(distinct, score, "right"), weight, len(own) + 1)
-        chosen = np.cumsum(between[:0:-1])[::-1]
+        chosen = np.cumsum(between[:0:-1], dtype=float)[::-1]
     return float(own @ (hits / chosen) / own.sum())
 
 
