@@ -28,6 +28,7 @@ extensions = [
     "mathml",
     "numpydoc",
     "results_table",
+    "solver_regions",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
 ]

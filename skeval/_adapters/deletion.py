@@ -33,6 +33,7 @@ from skeval._adapters.column_steps import (
     scales_to_unit,
     uses_only,
 )
+from skeval._adapters.regions import REGIONS, Region, Sizes
 from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.inputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
@@ -43,27 +44,11 @@ from skeval._solvers.moments import Columns, LinearGaussians, NaiveGaussians
 from skeval._solvers.neighbors import SortedNeighbors
 from skeval._solvers.splits import EPSILON, Splits
 
-MAX_CLASSES = 32
-"""Maximum number of classes, because every tested sample has a number for each class."""
-
-MIN_FITS, SAMPLES_PER_FIT = 20, 2000
-"""Minimum number of fits for which a deletion, and its comparison with two fits, is faster.
-
-It increases by one fit for each `SAMPLES_PER_FIT` samples, because a factorization of columns
-costs more fits of large data. The time of the loop divided by that of the solver of a ridge
-regression, in processor time of one thread (scikit-learn 1.9), for 10, 50 and 200 fits is 1.4,
-4.3, 11 at 500 x 20, 0.7, 2.5, 4.8 at 2,000 x 100, 0.6, 2.9, 6.9 at 2,000 x 500, 0.9, 2.6, 2.7 at
-10,000 x 100, 0.7, 1.4, 1.3 at 50,000 x 5 and 0.4, 1.5, 1.3 at 50,000 x 100.
-"""
-
 TRIED_SHARE, MIN_TRIED, MAX_TRIED = 0.05, 4, 20
 """Fraction of the fits of a plan used to try a deletion, and its limits in fits."""
 
 MIN_SETTLED = 0.5
 """Minimum fraction of the tried fits that a deletion must settle."""
-
-COST_OF_FIT = 3 * 10**5
-"""Cost of a fit and its predictions, without distances, in units of one distance."""
 
 AGREEMENT = 1e-9
 """Largest difference from a single fit, in units of the values or of the spread of y."""
@@ -103,18 +88,14 @@ MakeDeletion = Callable[[Any, Any, Target, tuple], Deletion | None]
 
 @dataclass(eq=False)
 class DeletionSolver(Solver):
-    """Fits of an estimator after transformers, by deletion of the omitted samples.
-
-    `n_pairs` is the number of distances that the factorization of all samples requires.
-    """
+    """Fits of an estimator after transformers, by deletion of the omitted samples."""
 
     make_deletion: MakeDeletion
     estimator: Any
     X: Any
     target: Target
     transformers: tuple
-    min_fits: int
-    n_pairs: int = 0
+    region: Region
     in_process = True
 
     @cached_property
@@ -133,19 +114,17 @@ class DeletionSolver(Solver):
         return self.make_deletion(self.estimator, X, self.target, tuple(steps))
 
     def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if the deletion is faster.
-
-        Ten folds require as many distances as the lists of all samples, which must also be sorted.
-        """
-        target = self.target
+        """Return why a loop does the fits of a plan, or an empty string if it is slower."""
+        target, region = self.target, self.region
         texts = target.classes is None and target.y.dtype.kind not in "iuf"
-        if texts or target.n_classes > MAX_CLASSES:
+        if texts or target.n_classes > region.max_classes:
             return "the target has more classes than the solver supports"
-        if plan.n_fits < self.min_fits:
-            return SLOWER
-        n_tested = plan.n_draws * np.count_nonzero(plan.draw(0).test) if self.n_pairs else 0
-        slower = self.n_pairs > plan.n_fits * COST_OF_FIT + n_tested * plan.n_samples
-        return SLOWER if slower else ""
+        # ten folds require as many distances as the lists of all samples, which are also sorted
+        n_tested = plan.n_draws * int(plan.draw(0).test.sum()) if region.lists else 0
+        n, shape = plan.n_samples, tuple[int, ...](getattr(self.X, "shape", ()))
+        p = shape[1] if len(shape) == 2 else 1
+        is_faster = region.contains(Sizes(plan.n_fits, n, p, target.n_classes, n_tested))
+        return "" if is_faster else SLOWER
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
         """Return two fits for comparison, or the reason why the solver is not used."""
@@ -259,8 +238,9 @@ def support_linear(estimator: Any, X: Any, target: Target, transformers: tuple) 
     limited = getattr(estimator, "positive", False) or getattr(estimator, "class_weight", None)
     if iterates or own_penalties or limited:
         return UNKNOWN
-    min_fits = MIN_FITS + len(target) // SAMPLES_PER_FIT
-    return DeletionSolver(make_linear_deletion, estimator, X, target, transformers, min_fits)
+    return DeletionSolver(
+        make_linear_deletion, estimator, X, target, transformers, REGIONS["linear"]
+    )
 
 
 def make_linear_deletion(
@@ -379,18 +359,6 @@ class LinearDeletion:
 MAX_COLUMNS = 1024
 """Maximum number of columns of a covariance matrix."""
 
-MIN_MOMENT_FITS = 10
-"""Minimum number of fits from moments of the classes, which require no factorization.
-
-The time of the loop divided by that of the solver, for 10 and 50 fits, is 1.7, 4.7 at 500 x 5,
-3.0, 7.9 at 2,000 x 100, 1.2, 1.9 at 50,000 x 5 and 3.3, 9.6 at 50,000 x 100 for discriminant
-analysis. It is 1.2, 4.4 at 500 x 100, 1.4, 2.9 at 2,000 x 500, 1.3, 1.5 at 50,000 x 5 and 0.9, 2.2
-at 100,000 x 50 for naive Bayes.
-"""
-
-NUMBERS_PER_FIT = 2 * 10**6
-"""Size of the table for each further fit that the moments of naive Bayes require."""
-
 MIN_TOL = 1e-12
 """Smallest `tol` that drops directions of rounding errors, to which an estimator may fit."""
 
@@ -408,10 +376,8 @@ def support_moments(estimator: Any, X: Any, target: Target, transformers: tuple)
     known = MOMENT_PARAMETERS.get(type(estimator))
     if target.n_classes < 2 or known is None or not uses_only(estimator, known):
         return UNKNOWN
-    # the fits of naive Bayes cost no more than the squares of its columns
-    cheap = type(estimator) is GaussianNB and np.ndim(X) == 2
-    min_fits = MIN_MOMENT_FITS + (np.size(X) // NUMBERS_PER_FIT if cheap else 0)
-    return DeletionSolver(make_moments_deletion, estimator, X, target, transformers, min_fits)
+    region = REGIONS["naive" if type(estimator) is GaussianNB else "lda"]
+    return DeletionSolver(make_moments_deletion, estimator, X, target, transformers, region)
 
 
 def make_moments_deletion(
@@ -529,12 +495,6 @@ ERROR_OF_DISTANCES = 64.0
 PAIRWISE_METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
 """Metrics whose distances do not depend on the other samples."""
 
-MIN_NEIGHBOR_FITS = 20
-"""Minimum number of fits for which sorted lists are faster. Single fits are cheap."""
-
-SORTING_COST = 5
-"""Cost of sorted lists, with a comparison of two fits, in units of all pairwise distances."""
-
 NEIGHBOR_PARAMETERS = "n_neighbors weights algorithm leaf_size p metric metric_params n_jobs"
 """Parameters of the estimators that the solver takes into account."""
 
@@ -547,9 +507,8 @@ def support_neighbors(estimator: Any, X: Any, target: Target, transformers: tupl
     known = known and uses_only(estimator, NEIGHBOR_PARAMETERS)
     if not known or estimator.weights not in ("uniform", "distance"):
         return UNKNOWN
-    n_pairs = SORTING_COST * len(target) ** 2
     make = make_neighbors_deletion
-    return DeletionSolver(make, estimator, X, target, transformers, MIN_NEIGHBOR_FITS, n_pairs)
+    return DeletionSolver(make, estimator, X, target, transformers, REGIONS["neighbors"])
 
 
 def make_neighbors_deletion(

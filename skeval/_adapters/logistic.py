@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from skeval._adapters import column_steps
+from skeval._adapters.regions import REGIONS, Sizes
 from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc import Boxes, make_boxes
 from skeval._resampling.inputs import FitOutput
@@ -23,16 +24,6 @@ from skeval._resampling.sampling_units import Target
 from skeval._solvers.logistic import LogisticSolution, solve_logistic
 from skeval._solvers.splits import Products
 from skeval.utils._checks import count_dimensions
-
-PRODUCTS_PER_FIT, MAX_PRODUCTS = 8e4, 3e6
-"""Products of pairs of coefficients over the samples, ``n q^2``, up to which a solver is faster.
-
-The bound is the first number for each fit of a plan, and at most the second. The time of the loop
-divided by that of the solver, in processor time of one thread (scikit-learn 1.9), was measured for
-two classes and n x q. With 50 fits, it is 4.2 at 500 x 21, 2.6 at 500 x 51, 3.2 at 2,000 x 21, 1.0
-at 2,000 x 51 and at 10,000 x 21, 1.1 at 50,000 x 6, and 0.5 at 50,000 x 21 and at 10,000 x 51.
-With 10 fits, it is 2.1 at 500 x 21, 0.9 at 2,000 x 21, 1.2 at 10,000 x 6 and 0.8 at 50,000 x 6.
-"""
 
 LARGEST = 1e8
 """Largest divisor of a column, in units of its standard deviation."""
@@ -79,8 +70,8 @@ def support_logistic(
     if issparse(X) or count_dimensions(X) != 2:
         return "the solver requires numbers in X"
     n, p = np.shape(X)
-    n_products = n * ((1 if target.n_classes == 2 else target.n_classes) * (p + 1)) ** 2
-    if n_products > MAX_PRODUCTS:
+    sizes = Sizes(np.inf, n, p, target.n_classes)
+    if not REGIONS["logistic"].contains(sizes):
         return SLOWER
     if not column_steps.has_plain_columns(X):
         return "the solver requires finite numbers in double precision in X"
@@ -89,7 +80,7 @@ def support_logistic(
     steps = column_steps.make_column_steps(transformers, X, target)
     if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
-    return LogisticSolver(estimator, target, boxes, steps, float(penalized), n_products)
+    return LogisticSolver(estimator, target, boxes, steps, float(penalized), sizes)
 
 
 def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
@@ -123,9 +114,9 @@ class LogisticSolver(Solver):
         boxes: Boxes,
         steps: column_steps.ColumnSteps,
         penalty: float,
-        n_products: int,
+        sizes: Sizes,
     ) -> None:
-        self.n_products = n_products
+        self.sizes = sizes
         self.target, self.boxes, self.steps, self.penalty = target, boxes, steps, penalty
         self.stop = float(estimator.tol)
         X = steps.X
@@ -140,8 +131,8 @@ class LogisticSolver(Solver):
 
     def refuses(self, plan: ResamplingPlan) -> str:
         """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
-        faster = self.n_products <= PRODUCTS_PER_FIT * plan.n_fits
-        return super().refuses(plan) if faster else SLOWER
+        is_faster = REGIONS["logistic"].contains(self.sizes._replace(n_fits=plan.n_fits))
+        return "" if is_faster else SLOWER
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the agreement of the probabilities of one fit with those of its model."""

@@ -28,6 +28,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 import skeval._adapters
+from skeval._adapters.regions import FEWEST
 from skeval._resampling import fit_request
 from skeval._resampling.fit_errors import explain_error
 from skeval._resampling.inputs import (
@@ -179,7 +180,7 @@ class Runner:
         if not isinstance(solver, str):
             # and whose trial fits agree
             key = "shuffled" if plan.shuffled else "tried"
-            if key not in self.solvers and plan.n_fits >= MIN_FITS:
+            if key not in self.solvers and plan.n_fits >= FEWEST:
                 self.solvers[key] = try_solver(solver, worker, plan)
             solver = self.solvers.get(key, SLOWER)
         if not isinstance(solver, str):
@@ -455,8 +456,8 @@ MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
 MAX_SPARE = 5
 """Number of further trial fits if the solver does none of the first ones."""
 
-MIN_FITS, MAX_TESTED = 5, 1000
-"""Minimum number of fits of a plan for a trial fit, and number of samples that it is tested on."""
+MAX_TESTED = 1000
+"""Number of samples that a trial fit is tested on."""
 
 
 class Agreement(NamedTuple):
@@ -491,7 +492,7 @@ class Solver(Protocol):
         The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
         are the same on every machine and for any `n_jobs`.
         """
-        return "" if plan.n_fits >= MIN_FITS else SLOWER
+        return "" if plan.n_fits >= FEWEST else SLOWER
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
         """Return single fits to compare with the estimator, or why no solver is used.

@@ -30,6 +30,7 @@ from skeval._adapters.column_steps import (
     has_plain_columns,
     make_column_steps,
 )
+from skeval._adapters.regions import REGIONS, Sizes
 from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.inputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
@@ -236,23 +237,6 @@ def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, n
     return ranked.argmax(axis=1), rest if one_to_rest else values
 
 
-MIN_FITS, MAX_CLASSES = 10, 5
-"""Minimum number of fits per pair of classes for a faster solver, and maximum number of classes."""
-
-LARGE = 1000
-"""Number of samples above which even a single linear fit in feature space is faster."""
-
-MAX_GRAM, MAX_OWN = 600, 300
-"""Maximum number of samples for which solvers on Gram matrices are faster. For two classes and
-permuted labels, which take libsvm longer, the second number applies if each fit has its own
-matrix.
-
-The time of the loop divided by that of the solver with kernels of each fit, in processor time of
-one thread (scikit-learn 1.9), is 2.6 at 200 x 10 and 2.0 at 300 x 10 for permuted labels. For the
-labels of the data, it is 2.2 at 200 x 10 and 1.0 at 500 x 10. In feature space with 10 fits, it is
-2.0 at 500 x 5, 6.1 at 2,000 x 50 and 9.3 at 10,000 x 5.
-"""
-
 KEPT_KERNELS = 2**20
 """Maximum size of the Gram matrices in memory at a time, in numbers. They stay in the cache."""
 
@@ -353,10 +337,9 @@ class LinearPairSolver:
 
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
-        n, enough = plan.n_samples, has_enough_fits(plan, n_classes)
-        if uses_features(n, self.steps.n_columns):
-            return enough or (n >= LARGE and n_classes == 2)
-        return enough and n <= MAX_GRAM
+        n, p = plan.n_samples, self.steps.n_columns
+        region = REGIONS["svc_features" if uses_features(n, p) else "svc_shared"]
+        return region.contains(Sizes(plan.n_fits, n, p, n_classes))
 
     def solve(self, problems: PairProblems) -> SVCResult:
         steps = self.steps
@@ -443,15 +426,15 @@ class KernelPairSolver:
 
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
-        hard = plan.shuffled and n_classes == 2
-        if plan.n_samples > max(MAX_GRAM, MAX_OWN) or not has_enough_fits(plan, n_classes):
+        sizes = Sizes(plan.n_fits, plan.n_samples, self._p, n_classes)
+        if not REGIONS["svc_shared"].contains(sizes):
             return False
         # the first and last draw share kernels unless each fit has its own
         block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
         maps = None if self.steps is None else self.steps.maps(block)
         n_kernels = len(group_equal(maps, self._gammas(block, maps)))
         shared = plan.n_draws > 1 and n_kernels < len(block)
-        return plan.n_samples <= (MAX_GRAM if shared else MAX_OWN if hard else 0)
+        return shared or (plan.shuffled and REGIONS["svc_own"].contains(sizes))
 
     def solve(self, problems: PairProblems) -> SVCResult:
         maps = None if self.steps is None else self.steps.maps(problems.block)
@@ -523,12 +506,6 @@ class KernelPairSolver:
             if variances[key] > 0:
                 gamma[fit] = 1.0 / (self._p * variances[key])
         return gamma
-
-
-def has_enough_fits(plan: ResamplingPlan, n_classes: int) -> bool:
-    """Return whether a plan has enough fits for every pair of classes to be a batch."""
-    n_pairs = n_classes * (n_classes - 1) // 2
-    return n_classes <= MAX_CLASSES and plan.n_fits >= MIN_FITS * n_pairs
 
 
 PairSolver = LinearPairSolver | KernelPairSolver

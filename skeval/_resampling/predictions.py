@@ -84,7 +84,10 @@ class Predictions:
         """One selection of predictions for each repeat."""
         if self.n_fits == 0:
             return [slice(None)]
-        return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
+        # predictions are ordered by fit
+        ends = np.cumsum(np.bincount(self.repeat)).tolist()
+        parts = map(slice, [0, *ends], ends)
+        return [part for part in parts if part.stop > part.start]
 
     def look_up(self, values: np.ndarray) -> np.ndarray:
         """Return the sample's value for each prediction."""
@@ -146,8 +149,12 @@ class Predictions:
         # compare the scores of each fit with one of its scores
         one = np.zeros(len(sizes), dtype=np.intp)
         one[fit] = np.arange(len(fit))
-        varied = np.any(scores != scores[one[fit]], axis=1)
-        return ((np.bincount(fit, varied) == 0) & (sizes > 1))[has_rows]
+        same, at = sizes > 1, one[fit]
+        for column in scores.T:
+            same &= np.bincount(fit, column != column[at]) == 0
+            if not same.any():
+                break
+        return same[has_rows]
 
     def rank(self, code: int) -> CurveSample | None:
         """Return the scores of a class against all others, or None if either is empty."""

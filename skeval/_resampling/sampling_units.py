@@ -363,7 +363,11 @@ class SamplingUnits:
         if self.shares is not None:
             return deal_labels(self.shares[units], n_folds, rng)
         # shuffle within classes, then deal class after class
-        order = np.lexsort([rng.random(len(units)), self.stratum[units]])
+        order = np.argsort(rng.random(len(units)))
+        stratum = self.stratum[units][order]
+        if stratum.any():  # integers of one or two bytes are sorted by counting
+            narrow = stratum.astype(np.min_scalar_type(int(stratum.max())))
+            order = order[np.argsort(narrow, kind="stable")]
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % n_folds
         return fold

@@ -21,7 +21,7 @@ from sklearn.metrics import auc
 from sklearn.utils import check_array, check_consistent_length
 
 from skeval._inference import areas, intervals
-from skeval._inference.areas import Ranked, Steps
+from skeval._inference.areas import Area, Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Codes, Limits, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, mean_ratio, score_form
@@ -346,14 +346,18 @@ class CurveSample:
         return areas.rank_scores(*self.arrays)
 
     @cached_property
+    def measured(self) -> Area:
+        """Area under the ROC curve, or the partial area, and the influence of each sample."""
+        if self.max_fpr is not None:
+            return areas.partial_area(*self.arrays, self.max_fpr)
+        # a few positives are compared with the others without sorting these
+        is_rare = np.count_nonzero(self.positive) * areas.RARE <= len(self.score)
+        return areas.find_area(*self.arrays, ranked=None if is_rare else self.ranked)
+
+    @cached_property
     def spread(self) -> Spread:
         """Standard error of the area under the ROC curve, and its degrees of freedom."""
-        # influence of each sample on the area, or on the partial area
-        if self.max_fpr is None:
-            area = areas.find_area(*self.arrays, ranked=self.ranked)
-        else:
-            area = areas.partial_area(*self.arrays, self.max_fpr)
-        influence = area.influence[:, None]
+        influence = self.measured.influence[:, None]
         return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
 
     @property
@@ -376,17 +380,18 @@ class CurveSample:
     @property
     def area(self) -> float:
         """Area under the ROC curve, with ties counted as half."""
-        return self.ranked.area
+        return self.measured.value
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """Effective sample sizes of the positive and the negative class."""
+        sides = self.positive, ~self.positive
         if self.group is None:
-            return self.ranked.sizes
+            positives, negatives = (intervals.size_from_weights(self.weight[own]) for own in sides)
+            return positives, negatives
         # with groups, by the variance between groups
         positives, negatives = (
-            areas.class_size(self.score[own], self.weight[own], self.group[own])
-            for own in (self.positive, ~self.positive)
+            areas.class_size(self.score[own], self.weight[own], self.group[own]) for own in sides
         )
         return positives, negatives
 

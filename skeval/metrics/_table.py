@@ -48,7 +48,13 @@ from skeval._inference.errors import (
 from skeval._inference.intervals import PROPORTION_INTERVALS, Codes, Limits
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
 from skeval.metrics import _classification
-from skeval.metrics._curves import break_even_point, check_curve_sample, expected_cost, ranking_loss
+from skeval.metrics._curves import (
+    CurveSample,
+    break_even_point,
+    check_curve_sample,
+    expected_cost,
+    ranking_loss,
+)
 from skeval.metrics._gains import (
     find_separation,
     find_top,
@@ -827,11 +833,14 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     if sample.folds is None and not sample.independent:
         return use_label_ranking(row, sample._replace(y_true=positive.astype(int)))
     if sample.folds is None:
-        value, n = min(1.0, sample.value), float(positive.sum())
+        value, n = sample.value, float(positive.sum())
+        if np.isnan(value):
+            value = mean_precision(positive, sample.y_pred, sample.weigh()) if n else 0.0
+        value = min(1.0, value)
         return value, intervals.close_proportion(value, value * n, n) if n else {}
     # scores of different models have no common scale; each repeat ranks all samples
     first, weight, groups = sample.folds.first, sample.weigh(), sample.groups
-    aligned, values = sample.y_pred.astype(float), []
+    aligned, values = sample.y_pred.astype(float), list[float]()
     for part in sample.parts:
         ranked = positive[part], aligned[part], weight[part]
         aligned[part] = align_scores(*ranked, sample.folds.fit[part])
@@ -1001,6 +1010,24 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
         return np.nan, {}
     form, error = replace(checked, max_fpr=max_fpr).area_form(sample.value)
     return sample.value, {"score": (form, error)} | _use_normal(sample.value, error, "delong")
+
+
+def rank_one_class(row: Metric, sample: Sample) -> Measured:
+    """Return the area or average precision of a class against the rest, and its intervals.
+
+    `y_true` marks the class, and `y_pred` contains scores that have been checked.
+    """
+    if sample.folds is not None or row.function is not sk.roc_auc_score:
+        return row.interval[0].make(row, {}, sample)
+    # the area of a fixed model, from the samples that count
+    weight = sample.weigh()
+    seen = slice(None) if sample.weight is None else weight > 0
+    groups = None if sample.groups is None else sample.groups[seen]
+    ranked = CurveSample(sample.y_true[seen], sample.y_pred[seen], weight[seen], groups, 0.95)
+    if ranked.positive.all() or not ranked.positive.any():
+        return np.nan, {}
+    value = ranked.area
+    return value, {"score": ranked.area_form(value)}
 
 
 def count_table(

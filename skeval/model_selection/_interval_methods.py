@@ -819,7 +819,7 @@ def average_predictions(
     repeats = [
         inputs.count(predictions.row[part], predictions.loss[part])
         for of_repeat in predictions.repeats
-        if (part := of_repeat & kept).any()
+        if len(part := np.arange(len(kept))[of_repeat][kept[of_repeat]])
     ]
     # mean loss, and its spread over the units
     everything, n, loss = errors.concatenate_tested(repeats), len(tested.losses), inputs.loss

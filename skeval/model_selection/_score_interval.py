@@ -486,6 +486,10 @@ def settle(
     )
 
 
+COLUMNS_OF_BLOCK = 8
+"""Number of columns of scores that are copied together, because they share cache lines."""
+
+
 Form = tuple[str, Callable[[float], intervals.Limits], float]
 """Name of an interval, its limits by confidence level, and the standard error."""
 NO_FORM: Form = "none", intervals.give_no_limits, np.nan
@@ -514,8 +518,8 @@ def read_sample(predictions: Predictions) -> Sample:
     folds = None
     if predictions.n_fits:
         _, first, row = np.unique(predictions.row, return_index=True, return_inverse=True)
-        repeats = predictions.repeats, predictions.inflation
-        folds = Folds(row, predictions.fit, first, *repeats)
+        repeats, fit = predictions.repeats, predictions.fit
+        folds = Folds(row, fit, first, repeats, predictions.inflation)
     return Sample(
         predictions.look_up(true),
         predictions.predicted,
@@ -532,7 +536,9 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
     models, it is the value to which the interval belongs.
     """
     forms: Forms
-    if sample.folds is None:
+    if row.response == _table.SCORES and sample.y_true.dtype == bool:
+        value, forms = _table.rank_one_class(row, sample)
+    elif sample.folds is None:
         weight = {} if sample.weight is None else {"sample_weight": sample.weight}
         try:
             if (
@@ -577,8 +583,12 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     if scores is not None:
         for code in [predictions.target.positive_code] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
+            # columns are read from memory in blocks
+            if positive_only or code % COLUMNS_OF_BLOCK == 0:
+                start = code
+                columns = scores[:, code : code + COLUMNS_OF_BLOCK].T.astype(float, order="C")
             own = codes == code
-            of_class = sample._replace(y_true=own, y_pred=scores[:, code].astype(float))
+            of_class = sample._replace(y_true=own, y_pred=columns[code - start])
             n_positive = len(np.unique(predictions.cases.unit[predictions.row[own]]))
             for row, reported in SHOWN:
                 if row.response != _table.SCORES:
@@ -592,7 +602,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     for code, label in enumerate(classes if counted is not None else ()):
         assert counted is not None
         # four cells, whatever the number of classes
-        cell = 2 * (codes == code) + (predictions.predicted == code)
+        cell = 2 * (codes == code) + (predicted == code)
         cells = replace(counted.cells, cell=cell, n_cells=4)
         table = CountedClasses(np.array([False, True]), cells)
         yield from measure_tables(predictions, sample, table, code, str(label))

@@ -251,8 +251,10 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
             notes.append(note_few_folds(reason, int(cv), int(cv)))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
-        pairs = np.unique(target.codes * len(target) + first.inputs.units.unit)
-        for code in np.flatnonzero(np.bincount(pairs // len(target)) == 1):
+        units, last = first.inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
+        last[target.codes] = units
+        several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
+        for code in np.flatnonzero(~several & (np.bincount(target.codes) > 0)):
             notes.append(note_single_group(quote_label(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.options.seed)
     splitter = plans.seed_splitter(splitter, first.root)

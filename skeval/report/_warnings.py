@@ -543,11 +543,20 @@ def _uses_labels(part: Any) -> bool:
     return tags.estimator_type in ("classifier", "regressor") or tags.target_tags.required
 
 
+def _is_trained(estimator: Any) -> bool:
+    """Whether all parts are scikit-learn's own, whose clones are trained on their labels."""
+    values = estimator.get_params(deep=True).values()
+    parts = [estimator, *(value for value in values if hasattr(value, "fit"))]
+    return all(type(part).__module__.startswith("sklearn.") for part in parts)
+
+
 def _ignores_labels(runner: Runner, seed: int, allows: Callable[[int], bool]) -> bool:
     """Whether a model predicts the same, but not a constant, after its labels are shuffled."""
     inputs = runner.inputs
     if isinstance(inputs.estimator, DummyClassifier | DummyRegressor):
         return False  # by design, it depends only on the frequencies of the labels
+    if _is_trained(inputs.estimator):
+        return False
     # a sample of the rows
     n, rng = len(inputs.target), repetition_rng(root_seed(seed), 0)
     rows = np.sort(rng.permutation(n)[:MAX_REFIT])

@@ -19,6 +19,7 @@ from skeval._inference.areas import (
     Term,
     _draw_curve,
     _smooth_curve,
+    align_scores,
     class_size,
     curve_distances,
     rank_terms,
@@ -288,3 +289,17 @@ def test_areas_of_test_sets_count_ties_as_one_half(n_rare):
     for positive in (0, 1):
         report = skeval.evaluate(model, X, y, cv=cv, pos_label=positive, n_permutations=0)
         assert_allclose(report.metrics["roc_auc"].value, np.average(areas, weights=pairs))
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_aligned_scores_are_residuals_of_least_squares(shuffled):
+    # the model of the test set explains the shift, and the class explains a slope
+    rng = np.random.default_rng(0)
+    fold = np.repeat(np.arange(3), [10, 14, 6])
+    fold = rng.permutation(fold) if shuffled else fold
+    own, weight = np.arange(30) % 4 == 0, rng.integers(1, 4, 30).astype(float)
+    score = rng.normal(size=30) + 3 * own + 5 * fold
+    shifts = (fold[:, None] == np.arange(3)).astype(float)
+    root = np.sqrt(weight)[:, None]
+    fitted = np.linalg.lstsq(root * np.c_[own, shifts], root[:, 0] * score, rcond=None)[0]
+    assert_allclose(align_scores(own, score, weight, fold), score - shifts @ fitted[1:])

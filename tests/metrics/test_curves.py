@@ -14,6 +14,7 @@ from reference.ranking import value_on_curve
 from scipy.stats import binom, norm
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_curve
+from sklearn.metrics import roc_auc_score as sk_area
 
 from skeval.metrics import (
     cost_curve_band,
@@ -78,6 +79,25 @@ def test_the_interval_of_the_area_is_that_of_metric_interval():
     found = roc_curve_band(y, score, n_resamples=2).area.interval
     expected = metric_interval(roc_auc_score, y, score).interval
     assert_allclose((found.low, found.high), (expected.low, expected.high))
+
+
+@pytest.mark.parametrize(
+    ("n", "n_positive"), [(40, 4), (800, 8), (2000, 20), (2000, 200), (40_000, 8)]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_area_of_a_rare_class_is_that_of_the_other_class(n, n_positive, weighted):
+    # few positives are compared with the others, and many are sorted with them
+    rng = np.random.default_rng(n_positive)
+    y = rng.permutation(np.arange(n) < n_positive)
+    score = (2 * rng.normal(size=n) + 2 * y).round(1)  # with ties
+    weight = rng.integers(1, 4, n) if weighted else None
+    one, other = (
+        roc_curve_band(labels, values, sample_weight=weight, n_resamples=2, n_points=3).area
+        for labels, values in ((y, score), (~y, -score))
+    )
+    assert one.value == pytest.approx(sk_area(y, score, sample_weight=weight), abs=1e-12)
+    assert_allclose(one.value, other.value, rtol=1e-12)
+    assert_allclose(one.standard_error, other.standard_error, rtol=1e-12)
 
 
 @pytest.mark.parametrize("weight", [None, [1, 1, 1, 1, 1e-9]])

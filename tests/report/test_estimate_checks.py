@@ -158,6 +158,18 @@ def test_ordinary_classifiers_raise_no_alarm(model):
     assert finding(model)[0] is None
 
 
+class OtherPCA(PCA):
+    """A step that is not scikit-learn's own."""
+
+
+@pytest.mark.parametrize("step", [PCA(2), OtherPCA(2)])
+def test_models_of_scikit_learn_are_not_refitted_on_shuffled_labels(step, monkeypatch):
+    n_fits, fit = [], SVC.fit
+    monkeypatch.setattr(SVC, "fit", lambda *args: n_fits.append(1) or fit(*args))
+    finding(make_pipeline(step, SVC(kernel="poly")))
+    assert len(n_fits) == 11 + 2 * isinstance(step, OtherPCA)  # ten folds and the training error
+
+
 @pytest.mark.parametrize(
     "model",
     [
