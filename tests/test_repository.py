@@ -54,16 +54,21 @@ def test_the_speed_in_the_readme_is_that_of_the_benchmark():
     assert all(float(row["ratio"]) >= float(row["mark"]) for row in rows)
     median = statistics.median(ratios)
     claim = (
-        f"in {len(rows)} measured calls, scikit-learn takes "
-        f"{ratios[0]:.1f} to {ratios[-1]:.0f} times as long (median {median:.0f})"
+        f"In {len(rows)} calls with a solver, scikit-learn takes {ratios[0]:.1f} to "
+        f"{ratios[-1]:.0f} times as long, with a median of {median:.0f}"
     )
     assert claim in " ".join(read("README.rst").split())
 
 
 def test_the_speed_of_natural_calls_in_the_readme_is_that_of_the_benchmark():
     rows = list(csv.DictReader(read("benchmarks/results/natural.csv").splitlines()))
-    median = statistics.median(float(row["ratio"]) for row in rows)
-    claim = f"The median ratio of {len(rows)} such calls is {median:.2f}"
+    ratios = [float(row["ratio"]) for row in rows]
+    n_slow = sum(ratio < 0.95 for ratio in ratios)
+    claim = (
+        f"In {len(rows)} calls as written in a notebook, scikit-learn's loop takes "
+        f"{statistics.median(ratios):.2f} times as long as skeval in the median, and in {n_slow} "
+        "calls less than 0.95 times as long"
+    )
     assert claim in " ".join(read("README.rst").split())
 
 

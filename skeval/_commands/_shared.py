@@ -258,8 +258,7 @@ def deliver(
         lines.append(report.to_text(full=options.full, width=width))
     else:
         lines += summarize(report, scored=bool(options.scoring))
-    methods = list_methods(report, options)
-    for text in (*(f"note: {note}" for note in notes), *methods):
+    for text in (*(f"note: {note}" for note in notes), *list_methods(report, options)):
         lines += fill_lines(text, width)
     # the requested files, then the text, which an error of a file does not prevent
     try:
@@ -267,7 +266,7 @@ def deliver(
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
         title = f"{Path(options.data).name}: {procedure}"
-        lines += write_pages(report, options, title, [*notes, *methods])
+        lines += write_pages(report, options, title, notes)
     finally:
         print_lines(lines)
         # Ctrl-C from here on loses nothing

@@ -183,8 +183,8 @@ def _run_compare(options: argparse.Namespace) -> int:
         result = f"Exit status {0 if passed else 1}"
         noted = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
         report = _report_both(names, values, metric, comparison, options)
+        written = _shared.write_pages(report, options, named, [noted, *notes])
         methods = _shared.list_methods(report, options)
-        written = _shared.write_pages(report, options, named, [noted, *notes, *methods])
         lines = [line for text in methods for line in fill_lines(text, width)]
         _shared.print_lines([*lines, *written])
     return int(not passed)

@@ -8,8 +8,9 @@ The other is the permutation test, which cannot decide with too few permutations
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -638,25 +639,25 @@ def measure_probabilities(
     }
 
 
+def find_limits(find_curve: Callable[..., Any], confidence_level: float) -> Limits:
+    """Return the limits of a curve with a single point."""
+    curve = find_curve(confidence_level=confidence_level)
+    return _round_off(curve.low[0]), _round_off(curve.high[0])
+
+
 def measure_benefit(
     true: np.ndarray, chance: np.ndarray, cut: float, level: float, options: dict[str, Any]
 ) -> Estimate:
     """Return the net benefit at a threshold."""
-
-    def find_limits(confidence_level: float) -> Limits:
-        curve: Any = net_benefit(
-            true, chance, thresholds=[cut], confidence_level=confidence_level, **options
-        )
-        return _round_off(curve.low[0]), _round_off(curve.high[0])
-
-    curve = net_benefit(true, chance, thresholds=[cut], confidence_level=level, **options)
+    find_curve = partial(net_benefit, true, chance, thresholds=[cut], **options)
+    curve = find_curve(confidence_level=level)
     method = curve.method
     return Estimate(
         name=f"net benefit at {cut:.3g}",
         value=_round_off(curve.y[0]),
         standard_error=np.nan,
         method=method,
-        limits={method: find_limits},
+        limits={method: partial(find_limits, find_curve)},
         n_samples=len(true),
         confidence_level=level,
         allow_point=True,
