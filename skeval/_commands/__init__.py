@@ -17,6 +17,7 @@ def check_source(source: str | PathLike) -> None:
         near = [file for file in names if Path(file).stem == name]
         near = near or get_close_matches(name, [*names, *BUNDLED], n=1, cutoff=0.75)
         hint = f" (did you mean {near[0]!r}?)" if near else ""
+        there = "is a folder, not a file" if Path(source).is_dir() else "does not exist"
         raise FileNotFoundError(
-            f"there is no file {str(source)!r}{hint}. Bundled data are {', '.join(BUNDLED)}."
+            f"{str(source)!r} {there}{hint}. Bundled data are {', '.join(BUNDLED)}."
         )

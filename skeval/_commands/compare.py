@@ -282,7 +282,8 @@ def _check_targets(systems: list[System], target: str, key: str | None) -> None:
         apart or len(pairs) == len({*old}) == len({*new})
     ):
         coded = ", ".join(f"{one!r} and {other!r}" for one, other in sorted(pairs, key=str)[:4])
-        remedy = f"The classes are written differently ({coded}). Write them alike in both files"
+        how = "written differently" if apart else "exchanged"
+        remedy = f"The classes are {how} ({coded}). Write them alike in both files"
     elif key is not None:
         remedy = f"Correct the true value of {key} {first.ids[place]!r} in one of the files"
     elif Counter(old) == Counter(new):

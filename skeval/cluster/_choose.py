@@ -927,13 +927,21 @@ def cluster_with_each(
 
 
 def compare_two(points: np.ndarray, labels: np.ndarray) -> float:
-    """Compare shapes of two clusters on the line through their centers. 0 for other numbers."""
-    names, sizes = np.unique(labels[labels != _references.NOISE], return_counts=True)
+    """Compare shapes of two clusters on the line through their centers. 0 for other numbers.
+
+    Each point is left out of the center of its own cluster. With more features than points, the
+    centers would otherwise separate any two groups of points.
+    """
+    kept = labels != _references.NOISE
+    points, labels = points[kept] - points[kept].mean(axis=0), labels[kept]
+    names, sizes = np.unique(labels, return_counts=True)
     if len(names) != 2 or sizes.min() < _stability.SMALLEST:
         return 0.0
-    first, second = (points[labels == name].mean(axis=0) for name in names)
-    kept = labels != _references.NOISE
-    return _references.compare_shapes(points[kept] @ (second - first), labels[kept])
+    # products of each point with the sums of both clusters, without its own square
+    member = labels[:, None] == names
+    products = points @ (points.T @ member) - member * np.sum(points**2, axis=1, keepdims=True)
+    places = products / (sizes - member)
+    return _references.compare_shapes(places[:, 1] - places[:, 0], labels)
 
 
 def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int, smallest: int) -> float:

@@ -286,6 +286,8 @@ class Difference(ResultWithValue):
         """Conclusion of the test in words, with its limitations."""
         a, b, low, high = self.a, self.b, self.interval.low, self.interval.high
         shown = self.pvalue <= self.level  # a test by exchanges may reject without an interval
+        if self.value == 0 and np.isnan(low):
+            return f"{a} and {b} have the same scores, so there is no difference to test."
         if np.isnan(self.pvalue) or (np.isnan(low) and not shown):
             return (
                 f"No conclusion: the difference is {_text.write_number(self.value)}, without "

@@ -339,7 +339,7 @@ def show_threshold(report: PredictionsReport) -> Section | None:
     cut = shares.pop("threshold")
     start = f"At the threshold {cut.value:.3g} for class {quote_label(report.positive)}"
     rows = [(WORDS.get(str(name), str(name)), measure) for name, measure in shares.items()]
-    table = _sections.tabulate(report, f"{start}.", "", rows)
+    table = _sections.tabulate(report, f"{start}.", f"at {cut.value:.3g}", rows)
     if cut.method == "bootstrap":
         # the values on these samples are optimistic
         apparent = (measure.details["apparent"] for measure in shares.values())
@@ -429,8 +429,9 @@ class PredictionsReport(_sections.PredictionsPage):
         cut = self.at_threshold
         if cut is not None and cut["threshold"].method == "bootstrap":
             text = (
-                "The threshold was chosen on these samples; the resulting optimism was estimated "
-                "by repeating the choice on bootstrap resamples, and subtracted"
+                f"The threshold of {cut['threshold'].value:.4g} was chosen on these samples; the "
+                "resulting optimism was estimated by repeating the choice on bootstrap resamples, "
+                "and subtracted"
             )
             yield text, OPTIMISM
         elif cut is not None:

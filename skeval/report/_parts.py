@@ -540,7 +540,9 @@ def _select(evaluation: Evaluation) -> list[Any]:
     aligned = align_selections([note for _, output in fits for note in output.notes or ()])
     if aligned is None:
         return [bias, None, None]
-    return [bias, selection_stability(aligned[0], confidence_level=level), aligned[1]]
+    with ignored_warnings(UndefinedMetricWarning):  # a warning says that all features are kept
+        stability = selection_stability(aligned[0], confidence_level=level)
+    return [bias, stability, aligned[1]]
 
 
 IMPORTANCE = "importance of "

@@ -121,7 +121,9 @@ def write_verdict(report: ScoredReport) -> list[str]:
             f"The class {quote_label(rare.label)} is rare ({write_rate(rare.share)} of the "
             f"samples), so the {name_metric(rare.metric)} decides, and not the error."
         )
-        details = [explained, error, *details]
+        # an error says nothing new if the same metric is the main estimate
+        same = report.answer.name == rare.metric
+        details = [explained, *details] if same else [explained, error, *details]
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
         start = f"{amount}: better than chance according to the {shown}, but "
@@ -448,6 +450,8 @@ def write_permutation(test: Test, predictions: Predictions) -> str:
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     """Return the bias of selection outside the folds, and the stability of the selection."""
     claimed, honest = write_rate(bias.extra.cv1_error), write_rate(bias.extra.cv2_error)
+    if stability is not None and np.isnan(stability.value):
+        return [f"The selection keeps all {stability.extra.selected_always} features."]
     text = (
         f"Selecting features on all samples (CV1) would have given an error of {claimed} instead "
         f"of {honest} within the folds (CV2)"
@@ -471,13 +475,12 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
             "and the steps before the selector do not name them (get_feature_names_out).",
         ]
     rounds = stability.extra
-    value = "undefined" if np.isnan(stability.value) else f"{stability.value:.2f} (1 is best)"
     return [
         text,
         f"{count(rounds.selected_ever, 'feature')} "
         f"{'was' if rounds.selected_ever == 1 else 'were'} selected in at least one of "
         f"{rounds.n_rounds} folds, {rounds.selected_always} of them in all folds; stability "
-        f"{value}.",
+        f"{stability.value:.2f} (1 is best).",
     ]
 
 

@@ -50,6 +50,7 @@ OF_MODELS = {
     "calibration": "Miscalibrated probabilities",
     "overfitting": "Training error too low",
     "single-label-groups": "Groups with a single label",
+    "selection": "Selection without effect",
     "632": ".632+ too low",
     "two-answers": "Two estimates disagree",
     "wide": "Wide interval",
@@ -375,6 +376,21 @@ def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator
             "The permutation test shuffles labels within groups, so only the other "
             f"{mixed} contribute, and differences between groups are not tested. To test these, "
             "leave out the groups with several labels.",
+        )
+
+
+def warn_of_selection(stability: Estimate | None) -> Iterator[CheckResult]:
+    """Warn about a selector that keeps all features in all folds.
+
+    Its features may have been selected beforehand, which leaves no other trace.
+    """
+    if stability is not None and np.isnan(stability.value):
+        yield note(
+            "selection",
+            "Selection without effect",
+            f"the selector keeps all {stability.extra.selected_always} features",
+            "If they were chosen beforehand with the target, the error is far too low. Pass all "
+            "candidate features.",
         )
 
 

@@ -90,7 +90,7 @@ def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_for
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["absent.csv"], "there is no file 'absent.csv'. Bundled data are"),
+        (["absent.csv"], "'absent.csv' does not exist. Bundled data are"),
         (["iris", "--cv", "99"], "--cv 99 folds need a class with at least 99 samples"),
         (["iris", "--target", "x"], "iris has no column 'x' for --target. Its columns are"),
         (

@@ -30,6 +30,20 @@ def three(seed=0):
     return make_blobs(150, centers=[[0, 0], [8, 0], [0, 8]], random_state=seed)[0]
 
 
+@pytest.mark.parametrize("n_features", [60, 200])
+def test_clusters_among_more_features_than_samples(n_features):
+    """Two groups of noise lie apart along the line through their centers, however they are made."""
+    chosen = []
+    for seed in range(4):
+        noise = np.random.default_rng(seed).normal(size=(62, n_features))
+        apart = noise + 6 / np.sqrt(n_features) * np.repeat([0, 1], 31)[:, None]
+        options = {"n_clusters": range(1, 4), "random_state": seed}
+        chosen.append([choose_n_clusters(KMEANS, X, **options).n_clusters for X in (noise, apart)])
+    of_noise, of_two = np.transpose(chosen)
+    assert np.sum(of_noise > 1) <= 1
+    assert np.all(of_two == 2)
+
+
 @pytest.mark.parametrize("clusterer", [KMEANS, AgglomerativeClustering(), GaussianMixture()])
 def test_three_clear_gaussians(clusterer):
     methods = ["sequential", "prediction_strength"]
