@@ -32,7 +32,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics import calibration_measures, net_benefit
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
-from skeval.metrics._table import REPORTED
+from skeval.metrics._table import BETWEEN, REPORTED
 from skeval.model_selection._score_interval import read_sample, summarize_losses
 from skeval.report._report import Report
 from skeval.utils._checks import ignored_warnings
@@ -114,13 +114,18 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
     classes = predictions.target.classes
     if classes is None or not predictions.has_values:
         return None
-    # weighted counts, averaged over the repeats
+    # weighted counts, averaged over the repeats, and rates in each repeat
     k, codes = len(classes), predictions.target.codes
     cell = predictions.look_up(codes) * k + predictions.predicted.astype(np.intp, copy=False)
-    sums = np.bincount(cell, predictions.look_up(predictions.weight), minlength=k * k).reshape(k, k)
-    counts = sums / len(predictions.repeats)
+    weight, tables = predictions.look_up(predictions.weight), []
+    for part in predictions.repeats:
+        tables.append(np.bincount(cell[part], weight[part], minlength=k * k).reshape(k, k))
+    counts = np.mean(tables, axis=0)
     with np.errstate(invalid="ignore"):
         rates = counts / counts.sum(axis=1, keepdims=True)
+        between = np.var([each / each.sum(axis=1, keepdims=True) for each in tables], axis=0)
+    if (n_repeats := len(tables)) > 1:
+        between *= n_repeats / (n_repeats - 1)
     # effective number of samples, or groups, of each row
     n = np.full((k, 1), np.nan)
     for code in np.unique(codes):
@@ -129,8 +134,11 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
         if predictions.cases.clustered:
             size = np.count_nonzero(np.bincount(predictions.cases.unit[own]))
         n[code] = size * size_from_weights(predictions.weight[own]) / own.sum()
-    # Wilson's intervals
-    low, high = wilson_limits(rates, n / predictions.inflation, normal_quantile(confidence_level))
+    # Wilson's intervals, inflated for the training sets as the metrics of the classes are
+    with np.errstate(invalid="ignore", divide="ignore"):
+        inflation = 1 + BETWEEN * between * n / (rates * (1 - rates))
+    n = n / np.fmax(inflation, predictions.inflation)
+    low, high = wilson_limits(rates, n, normal_quantile(confidence_level))
     return ConfusionRates(tuple(map(str, classes.tolist())), counts, rates, low, high)
 
 
