@@ -207,6 +207,7 @@ def student_tests(
     """
     difference, error = np.array(difference, dtype=float), np.array(standard_error, dtype=float)
     degrees = np.broadcast_to(np.asarray(degrees_of_freedom, dtype=float), difference.shape)
+    difference[np.abs(difference) <= EQUAL * error] = 0.0  # of rounding
     center = difference if center is None else center
     constant = error <= EQUAL * np.abs(center)
     error[constant] = 0.0
