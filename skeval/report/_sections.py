@@ -620,7 +620,7 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
         rows.append((*cells, last[1](row["wrong"])) if last else cells)
     head += [last[0]] if last else []
     if len(hard.sample) > len(rows):
-        caption = f"{caption[:-1]}, the {len(rows)} with the largest errors."
+        caption = f"{caption[:-1]} (the {len(rows)} worst)."
     table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
     return Section(heading, sentences, tables=[table] if hard.always or not fitted else [])
 
