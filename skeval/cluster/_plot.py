@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval.cluster._choose import NClustersChoice
+from skeval.cluster._choose import SEQUENTIAL, NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS, ClusterStability
 from skeval.utils import _plotting
@@ -69,7 +69,10 @@ class StabilityDisplay(_plotting.ResultDisplay):
         ax.axvline(choice.n_clusters, color="C1", linestyle=":", label=label)
         ax.set_xticks(k)
         ax.set_xlabel("number of clusters")
-        ax.set_ylabel(f"{name_index(choice.method)}\n(mean and standard error)")
+        # the sequential tests compare silhouettes, which are single values
+        single = np.isnan(choice.standard_errors).all()
+        named = "silhouette" if choice.method == SEQUENTIAL else name_index(choice.method)
+        ax.set_ylabel(named if single else f"{named}\n(mean and standard error)")
         _plotting.put_legend_above(ax, 0.22, ncols=2)
 
 
