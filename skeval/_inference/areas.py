@@ -87,8 +87,7 @@ def find_area(
             continue
         # weight of the correctly ordered pairs of each prediction, and of all its pairs
         data = positive[part], score[part], own_weight[part]
-        won = ranked.find_wins(positive) if ranked else find_wins(*data)
-        wins[part] = data[2] * won
+        wins[part] = data[2] * (ranked or rank_scores(*data)).find_wins(data[0])
         pairs[part] = up[part] * totals[1] + down[part] * totals[0]
     if row is not None:
         wins, pairs = (
@@ -255,55 +254,6 @@ class Ranked(NamedTuple):
         return wins
 
 
-MAX_COMPARED, MAX_ELEMENTS = 10, 2**18
-"""Maximum number of positives that are compared with all samples, and of such comparisons."""
-
-RARE = 80
-"""Number of samples per positive above which sorting the positives alone is faster.
-
-The measured crossing was 10 for 4,000 samples, 80 for 20,000 and 12 for a million.
-"""
-
-
-def _are_few(n_positives: int, n: int) -> bool:
-    """Whether comparing each positive with all samples is faster than sorting."""
-    return n_positives <= MAX_COMPARED and n_positives * n <= MAX_ELEMENTS
-
-
-def find_wins(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
-    """Return the weight of the other class that is ranked correctly against each sample."""
-    members, n = np.flatnonzero(positive), len(score)
-    if not _are_few(len(members), n):
-        if len(members) * RARE <= n:
-            return _rank_positives(members, score, weight)
-        return rank_scores(positive, score, weight).find_wins(positive)
-    # compare each positive with all samples; ties count one half
-    own = score[members, None]
-    beaten = (score < own) + 0.5 * (score == own)  # (n_positives, n_samples)
-    beaten[:, members] = 0.0
-    wins: Floats = weight[members] @ beaten
-    wins[members] = beaten @ weight
-    return wins
-
-
-def _rank_positives(members: NDArray[np.intp], score: Floats, weight: Floats) -> Floats:
-    """Return `find_wins` for a few positives, the place of each sample between their scores."""
-    distinct, place = np.unique(score[members], return_inverse=True)
-    k = len(distinct)
-    # distinct scores of positives below each sample, and down to it
-    below = np.searchsorted(distinct, score)
-    upto = below + (distinct[np.minimum(below, k - 1)] == score)
-    # weight of the positives above each sample, with half of the tied ones
-    above = np.append(np.cumsum(np.bincount(place, weight[members])[::-1])[::-1], 0.0)
-    wins: Floats = (above[below] + above[upto]) / 2
-    # weight of the negatives below each positive, with half of the tied ones
-    negatives = weight.copy()
-    negatives[members] = 0.0
-    parts = [np.cumsum(np.bincount(at, negatives, k + 1))[:k] for at in (below, upto)]
-    wins[members] = (parts[0] + parts[1])[place] / 2
-    return wins
-
-
 def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
     # sort by score, and mark where a distinct score begins
     order = np.argsort(score)
@@ -370,20 +320,6 @@ def precision_influence(
     gain, loss = (np.cumsum(part[::-1])[::-1] for part in (own / below, own * precision / below))
     slope = positive * (precision[place] - value + gain[place]) - loss[place]
     return value, weight * slope / total
-
-
-def mean_precision(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> float:
-    """Return the average precision, as in `precision_influence`, sorting only the positives."""
-    distinct, place = np.unique(score[positive], return_inverse=True)
-    own = np.bincount(place, weight[positive])
-    # weight of the positives, and of all samples, down to each score of a positive
-    hits = np.cumsum(own[::-1])[::-1]
-    if _are_few(len(own), len(score)):
-        chosen = (score >= distinct[:, None]) @ weight
-    else:
-        between = np.bincount(np.searchsorted(distinct, score, "right"), weight, len(own) + 1)
-        chosen = np.cumsum(between[:0:-1], dtype=float)[::-1]
-    return float(own @ (hits / chosen) / own.sum())
 
 
 def align_scores(

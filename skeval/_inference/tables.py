@@ -251,8 +251,6 @@ def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:
 
 def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]:
     """Return the score of cell probabilities p and its gradient with respect to each cell."""
-    if p.shape == (2, 2) and score.has_closed_limits:
-        return _rate_of_class(p, _list_rates(score)[0])
     if isinstance(score.average, str) and score.average == "micro":
         parts = [_micro(p, score.chosen, rate) for rate in _list_rates(score)]
     else:
@@ -294,18 +292,6 @@ def _list_rates(score: FScore) -> list[_Rate]:
         "jaccard": [_JACCARD],
         "f_of_means": [_PRECISION, _RECALL],
     }.get(score.value, [f])
-
-
-def _rate_of_class(p: Floats, rate: _Rate) -> tuple[float, Floats]:
-    """Return the rate of the first of two classes, and its gradient."""
-    hits, missed, false = map(float, (p[0, 0], p[0, 1], p[1, 0]))
-    of_hits = rate.by_row + rate.by_column - rate.by_diagonal
-    whole = of_hits * hits + rate.by_row * missed + rate.by_column * false
-    if not whole > 0:
-        return 0.0, np.zeros((2, 2))
-    value = rate.top * hits / whole
-    slopes = [rate.top - of_hits * value, -rate.by_row * value], [-rate.by_column * value, 0.0]
-    return value, np.array(slopes) / whole
 
 
 def add_slopes(by_part: Floats, by_row: Floats, by_column: Floats) -> Floats:

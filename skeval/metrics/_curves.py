@@ -350,9 +350,7 @@ class CurveSample:
         """Area under the ROC curve, or the partial area, and the influence of each sample."""
         if self.max_fpr is not None:
             return areas.partial_area(*self.arrays, self.max_fpr)
-        # a few positives are compared with the others without sorting these
-        is_rare = np.count_nonzero(self.positive) * areas.RARE <= len(self.score)
-        return areas.find_area(*self.arrays, ranked=None if is_rare else self.ranked)
+        return areas.find_area(*self.arrays, ranked=self.ranked)
 
     @cached_property
     def spread(self) -> Spread:
@@ -363,7 +361,7 @@ class CurveSample:
     @property
     def average_precision(self) -> float:
         """Average precision, the mean over thresholds weighted by the gain in recall."""
-        return areas.mean_precision(*self.arrays)
+        return areas.precision_influence(*self.arrays)[0]
 
     @property
     def z(self) -> float:

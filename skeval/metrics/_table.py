@@ -31,8 +31,8 @@ from skeval._inference.areas import (
     align_scores,
     count_effective,
     find_area,
-    mean_precision,
     partial_area,
+    precision_influence,
     rank_terms,
     spread_of_areas,
 )
@@ -835,7 +835,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     if sample.folds is None:
         value, n = sample.value, float(positive.sum())
         if np.isnan(value):
-            value = mean_precision(positive, sample.y_pred, sample.weigh()) if n else 0.0
+            value = precision_influence(positive, sample.y_pred, sample.weigh())[0] if n else 0.0
         value = min(1.0, value)
         return value, intervals.close_proportion(value, value * n, n) if n else {}
     # scores of different models have no common scale; each repeat ranks all samples
@@ -846,7 +846,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
         aligned[part] = align_scores(*ranked, sample.folds.fit[part])
         if np.isnan(aligned[part]).any():
             return np.nan, {}
-        values.append(mean_precision(positive[part], aligned[part], weight[part]))
+        values.append(precision_influence(positive[part], aligned[part], weight[part])[0])
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
     groups = None if groups is None else groups[first]
     size = count_effective(positive[first], weight[first], groups)
