@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
@@ -33,6 +32,7 @@ from skeval._inference.areas import (
     find_area,
     mean_precision,
     partial_area,
+    rank_scores,
     rank_terms,
     spread_of_areas,
 )
@@ -737,12 +737,15 @@ def find_rank_noise(sample: Sample, columns: Floats) -> float:
 
     Ranks are taken in each repeat, because the scores of an estimator may have any scale.
     """
-    spread = np.zeros(2)
+    if len(columns) == sample.n_samples:  # without repeats, there is no estimate
+        return 0.0
+    spread, ranks = np.zeros(2), np.empty(len(columns))
     for column in columns.T:
-        ranks = np.empty(len(column))
         for part in sample.parts:
-            ranks[part] = rankdata(column[part])
-            ranks[part] -= ranks[part].mean()
+            # number of samples below each one, with half of the ties
+            every = np.ones(len(column[part]), dtype=bool)
+            ranked = rank_scores(~every, column[part], np.ones(len(every)))
+            ranks[part] = ranked.find_wins(every) - len(every) / 2
         spread += sample._replace(y_pred=ranks).measure_spread(np.zeros(len(ranks)))
     return min(1.0, float(spread[1] / spread[0])) if spread[0] > 0 else 0.0
 
