@@ -118,6 +118,9 @@ REGIONS = {
         numbers_per_fit=2_000_000,  # a fit costs no more than the squares of its columns
         max_classes=32,
     ),
+    # 20, 30 and 40 permuted fits of the largest data: 2.5 at 1,400 x 5, 1.9 at 1,400 x 50, 3.0 at
+    # 2,100 x 5, 2.5 at 2,100 x 50 and 3.4 at 3,400 x 5; 50 fits: 3.6 at 5,000 x 5 and 3.2 at
+    # 10,000 x 5.
     "neighbors": Region(
         "KNeighborsClassifier and KNeighborsRegressor",
         min_fits=20,
@@ -137,6 +140,8 @@ REGIONS = {
         max_classes=5,
         large=1000,
     ),
+    # gamma="auto" with 20 and 50 fits: 1.5, 2.3 at 600 x 5, and 2.0, 3.0 at 600 x 50; 10 fits: 2.3
+    # at 100 x 5, 1.1 at 600 x 10 (gamma=0.1), and 1.7 at 300 x 500 with a linear kernel.
     "svc_shared": Region(
         "SVC with a kernel that fits share, and with a linear kernel otherwise",
         min_fits=10,

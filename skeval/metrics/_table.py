@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
@@ -33,6 +32,7 @@ from skeval._inference.areas import (
     find_area,
     partial_area,
     precision_influence,
+    rank_scores,
     rank_terms,
     spread_of_areas,
 )
@@ -737,12 +737,15 @@ def find_rank_noise(sample: Sample, columns: Floats) -> float:
 
     Ranks are taken in each repeat, because the scores of an estimator may have any scale.
     """
-    spread = np.zeros(2)
+    if len(columns) == sample.n_samples:  # without repeats, there is no estimate
+        return 0.0
+    spread, ranks = np.zeros(2), np.empty(len(columns))
     for column in columns.T:
-        ranks = np.empty(len(column))
         for part in sample.parts:
-            ranks[part] = rankdata(column[part])
-            ranks[part] -= ranks[part].mean()
+            # number of samples below each one, with half of the ties
+            every = np.ones(len(column[part]), dtype=bool)
+            ranked = rank_scores(~every, column[part], np.ones(len(every)))
+            ranks[part] = ranked.find_wins(every) - len(every) / 2
         spread += sample._replace(y_pred=ranks).measure_spread(np.zeros(len(ranks)))
     return min(1.0, float(spread[1] / spread[0])) if spread[0] > 0 else 0.0
 
@@ -913,24 +916,27 @@ def use_share(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
 
 
 def limit_explained(
-    sample: Sample, value: float, ratio: float, error: float, degrees: float, level: float
+    value: float,
+    ratio: tuple[float, float, float],
+    difference: tuple[float, float, float],
+    spread: tuple[float, float],
+    scale: float,
+    inflation: float,
+    level: float,
 ) -> Limits:
     """Return the limits of the explained variance of out-of-fold predictions.
 
-    `error` is the standard error of the `ratio`, 1 minus the explained variance, due to the
-    samples alone. The limits exclude 0 if and only if the difference from the error of the mean is
-    significant. A test of this difference has more power than a test of a ratio with a varying
-    denominator. The limits always include the `value`.
+    `ratio` is 1 minus the explained variance, and `difference` the squared error minus that of the
+    mean, which is the `scale`. Both are given with their standard error and degrees of freedom.
+    That of the ratio is due to the samples alone. `spread` is the one of `measure_spread`. The
+    limits exclude 0 if and only if the difference from the error of the mean is significant. A
+    test of this difference has more power than a test of a ratio with a varying denominator. The
+    limits always include the `value`.
     """
-    means = sample.find_means()
-    losses = (sample.y_true - means) ** 2
-    difference = sample.average((sample.y_true - sample.y_pred) ** 2 - losses)
-    spread, noise = sample.measure_spread(means)
-    smallest, largest = difference_limits(*difference, spread, level, noise)
+    smallest, largest = difference_limits(*difference, spread[0], level, spread[1])
     # limits of the ratio, in units of the error of the mean
-    scale = float(np.average(losses, weights=sample.weight))
-    spreads = spread / scale, noise / scale
-    most, least = explained_limits(ratio, error, degrees, *spreads, sample.inflation, level)
+    spreads = spread[0] / scale, spread[1] / scale
+    most, least = explained_limits(*ratio, *spreads, inflation, level)
     # predictions of the mean differ from it by rounding errors
     low, high = 1 - least, 1 - most
     negligible, beside = intervals.ROUNDING * scale, np.finfo(float).tiny
@@ -982,11 +988,16 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     of_ratio = partial(intervals.log_interval, unbiased, error, degrees_of_freedom=degrees)
     limits: Callable[[float], Limits] = partial(intervals.mirrored, 1.0, of_ratio)
     if sample.folds is not None:
+        # squared error of the mean, and spread of the predictions around it
+        means = sample.find_means()
+        losses, (spread, noise) = (true - means) ** 2, sample.measure_spread(means)
+        scale = float(np.average(losses, weights=weight))
+        difference = sample.average(squares - losses)
         # standard error of samples alone, and with the training sets
-        alone = error / sample.inflation**0.5
-        spread, noise = sample.measure_spread(sample.find_means())
-        error = alone * max(sample.inflation, 1 + noise / spread if spread else 1.0) ** 0.5
-        limits = partial(limit_explained, sample, 1 - ratio, unbiased, alone, degrees)
+        of_samples = unbiased, error / sample.inflation**0.5, degrees
+        error = of_samples[1] * max(sample.inflation, 1 + noise / spread if spread else 1.0) ** 0.5
+        parts = 1 - ratio, of_samples, difference, (spread, noise), scale, sample.inflation
+        limits = partial(limit_explained, *parts)
     if is_too_wide(unbiased, error, degrees):
         limits = intervals.give_no_limits
     return 1 - ratio, {"log": (limits, error)}

@@ -428,10 +428,7 @@ MEAN_AREA = "roc_auc_ovr"
 
 
 def measure_metrics(
-    predictions: Predictions,
-    confidence_level: float,
-    only: Collection[str | None] | None = None,
-    also: Iterable[str] = (),
+    predictions: Predictions, confidence_level: float, only: Names = None, also: Iterable[str] = ()
 ) -> Results:
     """Return the metrics of predictions, for all samples and then for each class.
 
@@ -444,7 +441,7 @@ def measure_metrics(
     """
     measure = measure_numbers if predictions.target.classes is None else measure_classes
     with ignored_warnings(UndefinedMetricWarning):  # nan suffices if nothing varies
-        metrics = [metric for metric in measure(predictions) if only is None or metric.name in only]
+        metrics = list(measure(predictions, only))
         metrics += [measure_scorer(predictions, name) for name in also]
         names = {metric.name for metric in metrics}
         metrics += [score for score in measure_scorers(predictions) if score.name not in names]
@@ -511,15 +508,28 @@ class Measured(NamedTuple):
         return self.metric if self.label is None else name_of(self.metric, self.label)
 
 
+Names = Collection[str | None] | None
+"""Names of the metrics to be computed. None means all."""
+
+
+def is_wanted(only: Names, metric: str, label: str | None = None) -> bool:
+    """Whether a metric, for all samples or for one class, is among the selected ones."""
+    return only is None or (metric if label is None else name_of(metric, label)) in only
+
+
 def read_sample(predictions: Predictions) -> Sample:
     """Return the true values and predictions, with the models that made them."""
     target, weight = predictions.target, predictions.look_up(predictions.weight)
     true = target.codes if target.classes is not None else target.y.astype(float)
     folds = None
     if predictions.n_fits:
-        _, first, row = np.unique(predictions.row, return_index=True, return_inverse=True)
-        repeats, fit = predictions.repeats, predictions.fit
-        folds = Folds(row, fit, first, repeats, predictions.inflation)
+        # first prediction of each sample, and -1 for samples that are not tested
+        row, repeats = predictions.row, predictions.repeats
+        first = np.full(row.max() + 1, -1)
+        first[row[::-1]] = np.arange(len(row))[::-1]
+        tested = first >= 0
+        place = np.cumsum(tested) - 1
+        folds = Folds(place[row], predictions.fit, first[tested], repeats, predictions.inflation)
     return Sample(
         predictions.look_up(true),
         predictions.predicted,
@@ -558,8 +568,8 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
     return Measured(value=value, form=form, greater_is_better=row.greater_is_better, **fields)
 
 
-def measure_classes(predictions: Predictions) -> Iterator[Measured]:
-    """Yield the metrics of a classifier."""
+def measure_classes(predictions: Predictions, only: Names = None) -> Iterator[Measured]:
+    """Yield the selected metrics of a classifier."""
     # metrics of labels, from the counts of cells
     sample, n, classes = read_sample(predictions), predictions.n_tested, predictions.target.classes
     if classes is None:
@@ -568,14 +578,15 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     if predictions.has_values:
         predicted = predictions.predicted.astype(np.intp, copy=False)
         counted = count_cells(codes, predicted, sample.weight, predictions.repeat)
-        yield from measure_tables(predictions, sample, counted)
+        yield from measure_tables(predictions, sample, counted, only)
     # losses of probabilities
     known = {"labels": np.arange(len(classes))}
     if predictions.probabilities is not None:
         shares = predictions.probabilities
         shares = shares[:, 1] if len(classes) == 2 and sample.folds is None else shares
         for row, reported in SHOWN:
-            if row.per_sample is not None and row.response == "predict_proba":
+            of_proba = row.per_sample is not None and row.response == "predict_proba"
+            if of_proba and is_wanted(only, reported.name):
                 of_shares = sample._replace(y_pred=shares)
                 yield measure_row(row, of_shares, known, metric=reported.name, n_samples=n)
     # ranking of the positive class, or of each class against the rest
@@ -591,7 +602,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
             of_class = sample._replace(y_true=own, y_pred=columns[code - start])
             n_positive = len(np.unique(predictions.cases.unit[predictions.row[own]]))
             for row, reported in SHOWN:
-                if row.response != _table.SCORES:
+                if row.response != _table.SCORES or not is_wanted(only, reported.name, label):
                     continue
                 size = n_positive if row.counted == "y_true" else n
                 one = measure_row(row, of_class, {}, metric=reported.name, n_samples=size)
@@ -605,13 +616,14 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
         cell = 2 * (codes == code) + (predicted == code)
         cells = replace(counted.cells, cell=cell, n_cells=4)
         table = CountedClasses(np.array([False, True]), cells)
-        yield from measure_tables(predictions, sample, table, code, str(label))
+        yield from measure_tables(predictions, sample, table, only, code, str(label))
 
 
 def measure_tables(
     predictions: Predictions,
     sample: Sample,
     counted: CountedClasses,
+    only: Names = None,
     code: int | None = None,
     label: str | None = None,
 ) -> Iterator[Measured]:
@@ -620,6 +632,8 @@ def measure_tables(
     binary = None if code is None else counted.order_by(order)
     for row, reported in SHOWN:
         if not row.from_table or reported.of_class == (code is None):
+            continue
+        if not is_wanted(only, reported.name, label):
             continue
         # value, and the interval from its derivatives in the cells
         if binary is None:
@@ -677,11 +691,11 @@ def measure_scorer(predictions: Predictions, name: str) -> Measured:
     return measure_row(row, sample, {}, metric=name, n_samples=n)
 
 
-def measure_numbers(predictions: Predictions) -> Iterator[Measured]:
-    """Yield the metrics of a regressor."""
+def measure_numbers(predictions: Predictions, only: Names = None) -> Iterator[Measured]:
+    """Yield the selected metrics of a regressor."""
     sample = read_sample(predictions)
     for row, reported in SHOWN:
-        if row.of_numbers:
+        if row.of_numbers and is_wanted(only, reported.name):
             name, n = reported.name, predictions.n_tested
             yield measure_row(row, sample, {}, metric=name, n_samples=n)
 

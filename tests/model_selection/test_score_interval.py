@@ -459,3 +459,12 @@ def test_a_loss_is_refused_as_a_score(function):
     ]
     values = [getattr(one, "value", getattr(one, "statistic", None)) for one in found]
     assert values[0] == pytest.approx(values[1])
+
+
+def test_the_interval_of_r2_excludes_0_if_the_error_is_surely_below_that_of_the_mean():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 3))
+    z = X[:, 0] + 0.3 * rng.normal(size=100)
+    assert score_interval(Ridge(), X, z, scoring="r2", random_state=0).interval.low > 0
+    noise = rng.permutation(z)
+    assert score_interval(Ridge(), X, noise, scoring="r2", random_state=0).interval.low < 0
