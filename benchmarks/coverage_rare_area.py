@@ -30,13 +30,17 @@ N_FOLDS, N_REPEATS, N_TEST = 10, 2, 2000
 
 
 class Cell(NamedTuple):
-    """A model, the sizes of the classes, and the columns and distance of the populations."""
+    """A model, the sizes of the classes, and the columns and distance of the populations.
+
+    With several `rows` the sizes count patients, who share half of the variance of their rows.
+    """
 
     model: str
     positives: int
     negatives: int
     columns: int
     distance: float
+    rows: int = 1
 
 
 CHOSEN = (
@@ -54,6 +58,8 @@ CONFIRMED = (
     Cell("LDA", 6, 94, 10, 0.0),
     Cell("LDA", 12, 88, 2, 1.0),
     Cell("LDA", 10, 190, 10, 2.0),
+    Cell("LDA", 12, 48, 3, 0.0, rows=5),
+    Cell("LDA", 12, 48, 3, 1.5, rows=5),
 )
 
 
@@ -91,12 +97,15 @@ SCORES = {"LDA": score_lda, "NB": score_bayes, "SVC": score_svc}
 
 def draw(rng: np.random.Generator, cell: Cell, n_sets: int, y: np.ndarray) -> np.ndarray:
     X = rng.normal(size=(n_sets, len(y), cell.columns))
+    if cell.rows > 1:
+        of_patient = rng.normal(size=(n_sets, len(y) // cell.rows, cell.columns))
+        X = (X + np.repeat(of_patient, cell.rows, axis=1)) / np.sqrt(2)
     X[:, :, 0] += cell.distance * y
     return X
 
 
 def draw_folds(rng: np.random.Generator, cell: Cell, n_sets: int) -> np.ndarray:
-    """Return the stratified fold of each sample, shape (n_sets, n)."""
+    """Return the stratified fold of each sample or patient, shape (n_sets, n)."""
     k = min(N_FOLDS, cell.positives)
     sides = [(np.arange(m) + at) % k for m, at in zip(cell[1:3], (0, cell[1]), strict=True)]
     return np.concatenate([rng.permuted(np.tile(s, (n_sets, 1)), axis=1) for s in sides], axis=1)
@@ -104,13 +113,14 @@ def draw_folds(rng: np.random.Generator, cell: Cell, n_sets: int) -> np.ndarray:
 
 def run_cell(seed: int, cell: Cell, n_sets: int) -> dict[str, Any]:
     """Return the row of a cell."""
-    rng, n = np.random.default_rng(seed), cell.positives + cell.negatives
-    y, score = np.arange(n) < cell.positives, SCORES[cell.model]
+    rng, n_units = np.random.default_rng(seed), cell.positives + cell.negatives
+    unit = np.repeat(np.arange(n_units), cell.rows)
+    n, y, score = len(unit), unit < cell.positives, SCORES[cell.model]
     X = draw(rng, cell, n_sets, y)
     # out-of-fold scores
     fold, scores = np.empty((2, n_sets, N_REPEATS, n))
     for repeat in range(N_REPEATS):
-        fold[:, repeat] = draw_folds(rng, cell, n_sets)
+        fold[:, repeat] = draw_folds(rng, cell, n_sets)[:, unit]
         for k in range(N_FOLDS):
             test = fold[:, repeat] == k
             if test.any():
@@ -122,13 +132,15 @@ def run_cell(seed: int, cell: Cell, n_sets: int) -> dict[str, Any]:
         test = draw(rng, cell, n_sets, true)
         of_test = score(X, y, np.ones((n_sets, n), dtype=bool), test)
         truth = np.array([roc_auc_score(true, each) for each in of_test])
-    # intervals
+    # intervals; the inflation of patients is at least that of random splits
+    groups = np.tile(unit, N_REPEATS) if cell.rows > 1 else None
+    inflation = 1.0 if cell.rows > 1 else 1.15 + 8 / n
     row, every, found = np.tile(np.arange(n), N_REPEATS), np.arange(n), []
     repeats = [slice(n * repeat, n * (repeat + 1)) for repeat in range(N_REPEATS)]
     sizes = float(cell.positives), float(cell.negatives)
     for models, predicted in zip(fold.astype(int), scores, strict=True):
-        folds = Folds(row, models.ravel(), every, repeats, 1.15 + 8 / n)
-        sample = Sample(y[row], predicted.ravel(), folds=folds)
+        folds = Folds(row, models.ravel(), every, repeats, inflation)
+        sample = Sample(y[row], predicted.ravel(), groups=groups, folds=folds)
         ranking, noise = rank_out_of_fold(sample, sample.y_true)
         limits = close_area(ranking, sample, noise)["score"][0](0.95)
         one = area_interval(ranking.value, area_variance(ranking.value, sizes) ** 0.5, sizes, 0.95)

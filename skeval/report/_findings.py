@@ -26,7 +26,7 @@ from skeval._inference.intervals import (
     size_from_weights,
     wilson_limits,
 )
-from skeval._inference.paired import MAX_LEVEL
+from skeval._inference.paired import MAX_LEVEL, simultaneous_level
 from skeval._resampling.inputs import Loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
@@ -427,10 +427,10 @@ def find_baseline(
     best = min(baselines, key=lambda row: float(weight @ row[1]))
     spread = sample.measure_spread(middle) if best[0] == "the mean" else (np.inf, 0.0)
     limit = 1.0 if name == "zero_one" else np.inf
-    baseline = make_baseline(predictions, *best, limit=limit, spread=spread)
-    if target.classes is not None and best is baselines[0]:
-        return compare_within_classes(predictions, baseline, answer)
-    return baseline
+    chosen = target.classes is not None and best is baselines[0]
+    level = simultaneous_level(1 - ALPHA, target.n_classes if chosen else 1)
+    baseline = make_baseline(predictions, *best, limit=limit, spread=spread, level=level)
+    return compare_within_classes(predictions, baseline, answer) if chosen else baseline
 
 
 CONSTANTS = {
@@ -449,10 +449,15 @@ def compare_within_classes(
 
     The class frequencies of these samples determine the error of a constant, so only the losses
     within the classes vary. The interval is that of the error, shortened by the fraction of the
-    standard error that is within classes. Therefore, if the interval of the error excludes the
-    baseline, the interval of the difference excludes 0. Error rates within classes have Agresti
+    standard error that is within classes. Therefore, if the interval of the error lies below the
+    baseline, the interval of the difference lies below 0. Error rates within classes have Agresti
     and Caffo's variance, with one error and one success added, because a small class may have no
     errors.
+
+    These samples also chose the constant, so its error is larger on new samples. Therefore, if its
+    error is the smaller one, the lower limit is not above that of the paired losses. Their level is
+    adjusted for as many constants as classes (Bonferroni), so that a model trained on noise is
+    rarely called worse.
     """
     losses, n_classes = predictions.loss, predictions.target.n_classes
     codes = predictions.look_up(predictions.target.codes)
@@ -473,7 +478,10 @@ def compare_within_classes(
     ratio = min(1.0, within / whole) if whole > 0 else 1.0
     low, high = answer.confidence_interval(1 - ALPHA)
     below, above = ratio * (answer.value - low), ratio * (high - answer.value)
-    return replace(baseline, low=baseline.difference - below, high=baseline.difference + above)
+    low, high = baseline.difference - below, baseline.difference + above
+    # a larger error than that of a constant chosen on these samples
+    low = min(low, baseline.low) if baseline.difference > 0 else low
+    return replace(baseline, low=low, high=high)
 
 
 def make_baseline(
@@ -484,6 +492,7 @@ def make_baseline(
     *,
     limit: float = np.inf,
     spread: tuple[float, float] = (np.inf, 0.0),
+    level: float = 1 - ALPHA,
 ) -> Baseline:
     """Return a baseline with these losses, compared with the predictions.
 
@@ -496,7 +505,7 @@ def make_baseline(
     differences = predictions.loss - losses
     differences[np.abs(differences) <= ROUNDING * error] = 0.0
     difference, deviation, degrees = summarize_losses(predictions, differences)
-    ends = difference_limits(difference, deviation, degrees, spread[0], 1 - ALPHA, spread[1])
+    ends = difference_limits(difference, deviation, degrees, spread[0], level, spread[1])
     low, high = clip_limits(ends, (-limit, limit))
     return Baseline(answer, error, difference, low, high, verb)
 

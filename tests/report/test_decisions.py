@@ -28,17 +28,18 @@ def draw(seed, n, share, shift):
 @pytest.mark.parametrize("share", [0.5, 0.3])
 @pytest.mark.parametrize("shift", [0, 0.7, 2])
 def test_an_interval_without_the_baseline_decides(share, shift):
-    """The difference from a constant is never less certain than the error."""
+    """An error below a constant's is a difference below 0. The reverse needs the difference."""
     for seed in range(3):
         X, y = draw(seed, 80, share, shift)
         model = LinearDiscriminantAnalysis()
         report = skeval.evaluate(model, X, y, cv=3, include=[], random_state=0)
         (low, high), baseline = report.answer.confidence_interval(0.95), report.baseline
-        assert baseline.high - baseline.low <= high - low + 1e-12
+        assert baseline.high - baseline.difference <= high - report.answer.value + 1e-12
         assert high >= baseline.error or baseline.relation == "better"
-        assert low <= baseline.error or baseline.relation == "worse"
+        assert low > baseline.error or baseline.relation != "worse"
+        alone = "better" if high < baseline.error else "worse" if low > baseline.error else "open"
         assert ("percentage points (95 % CI" in report.headline) == (
-            baseline.better and high >= baseline.error and judge(report).reference != "chance"
+            baseline.relation != alone and judge(report).reference != "chance"
         )
 
 
@@ -52,6 +53,17 @@ def test_the_size_of_the_decision_on_given_predictions(loss):
         predictions = (p > 0.5).astype(int) if loss == "zero_one" else p
         n_better += skeval.evaluate_predictions(y, predictions).baseline.better
     assert n_better <= 8  # 3 are expected at most; P(9 or more) < .01
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_noise_is_rarely_worse_than_the_largest_of_equal_classes(n_classes):
+    """The samples chose the class, so always predicting it looks better than it is."""
+    rng, n_worse, n_sets = np.random.default_rng(1), 0, 150
+    for _ in range(n_sets):
+        y, predicted = rng.integers(0, n_classes, (2, 60))
+        found = skeval.evaluate_predictions(y, predicted, kind="labels").baseline
+        n_worse += found.relation == "worse"
+    assert n_worse <= 9  # 3.75 are expected at most; P(10 or more) < .01
 
 
 def test_a_constant_model_is_the_same_as_the_baseline():
