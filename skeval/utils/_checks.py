@@ -668,7 +668,7 @@ def check_comparable(
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
             raise ValueError(f"{argument} must contain numbers, booleans or strings, got bytes.")
-        remedy = "Use a metric of scores, such as 'roc_auc', or convert them, such as y_proba >= 0.5"
+        remedy = "Use a metric of scores, such as 'roc_auc', or convert them, as by y_proba >= 0.5"
         refuse_fractions(argument, y, remedy)
     if not (len(y_true) and len(labels)):
         return
