@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from difflib import get_close_matches
 from functools import wraps
-from inspect import getattr_static, isfunction, signature
+from inspect import Parameter, getattr_static, isfunction, signature
 from numbers import Integral, Real
 from threading import current_thread, main_thread
 from types import MappingProxyType
@@ -279,45 +279,37 @@ def check_calls(
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
     """Return a function that raises unless its arguments are those of a call of `function`.
 
-    Errors show the call, suggest a similar name, and name the order of `kinds`, as in `in_order`.
+    An error suggests a similar name, or names the order of `kinds`, as in `in_order`.
     """
-    name, parameters = function.__name__, signature(function).parameters
-    first = [key for key, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
-    by_name = [key for key in parameters if key not in first]
-    open_ended = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-    needed = [key for key, one in parameters.items() if one.default is one.empty]
-    call = ", ".join(first + [f"{key}=" for key in needed if key in by_name and not open_ended])
+    name, form = function.__name__, signature(function)
+    kinds_of = {key: one.kind for key, one in form.parameters.items()}
+    call = f"{name}({', '.join(key for key, kind in kinds_of.items() if kind == BY_POSITION)})"
+    open_ended = Parameter.VAR_KEYWORD in kinds_of.values()
 
     def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         # unknown names
-        unknown = () if open_ended else [key for key in kwargs if key not in parameters]
-        for key in unknown:
-            hint = suggest(key, parameters) or f". The arguments are {', '.join(parameters)}"
+        for key in () if open_ended else {*kwargs} - {*form.parameters}:
+            hint = suggest(key, form.parameters)
+            hint = hint or f". The arguments are {', '.join(form.parameters)}"
             raise TypeError(f"{name}() has no argument {key!r}{hint}.")
-        # too many, in a wrong order, or too few
-        got = ", ".join(type(value).__name__ for value in args)
-        if len(args) > len(first):
-            systems = {"estimators", "predictions", "scores"} & {*first}
-            several = " with several systems as one list or dict, and" if systems else " with"
-            # the options that may be meant, first those of samples for an array
-            of_samples = is_data(args[len(first)])
-            likely = sorted(by_name, key=lambda one: (one in OF_SAMPLES) is not of_samples)
-            others = f"{'=, '.join(likely[:4])}={', ...' * (len(likely) > 4)}"
-            raise TypeError(
-                f"the call must be {name}({call}),{several} {others} by name, got ({got})."
-            )
-        positional = dict(zip(first, args, strict=False))
-        if not all(kinds[key](value) for key, value in positional.items() if key in kinds):
-            raise TypeError(f"the order of arguments must be {name}({call}), got ({got}).")
-        for key in needed:
-            if not (key in positional or key in kwargs or open_ended):
-                raise TypeError(f"the call must be {name}({call}), got no {key}.")
+        # too many or too few
+        try:
+            given = form.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"the call must be {call}, options by name: {error}.") from None
+        # a wrong order
+        if not all(check(given[key]) for key, check in kinds.items() if key in given):
+            got = ", ".join(type(value).__name__ for value in given.values())
+            raise TypeError(f"the order of arguments must be {call}, got ({got}).")
         # a model instead of its class
-        for key, value in [*positional.items(), *kwargs.items()]:
+        for key, value in given.items():
             if isinstance(value, type) and hasattr(value, "fit"):
                 refuse_class(key, value)
 
     return check
+
+
+BY_POSITION = Parameter.POSITIONAL_OR_KEYWORD
 
 
 def is_table(value: Any) -> bool:
@@ -352,30 +344,15 @@ def suggest(value: object, options: Iterable[str]) -> str:
     # options by their names
     word, options = str(value).lower(), tuple(options)
     named = {option.lower(): option for option in options}
-    if near := get_close_matches(word, named, n=1, cutoff=0.8):
-        return f" (did you mean {named[near[0]]!r}?)"
-    # by other names, by their last words, and by initials, as "loo" of LeaveOneOut()
-    known = {other: each for each in options for other in OTHER_NAMES.get(each, "").split()}
-    known |= {option.rpartition("_")[2].lower(): option for option in options}
+    # and by their last words, and by initials, as "loo" of LeaveOneOut()
+    known = {option.rpartition("_")[2].lower(): option for option in options}
     known |= {
         re.sub(r"(?<=[A-Za-z])[a-z]+|[()_]", "", option).lower(): option for option in options
     }
-    known |= named
-    near = get_close_matches(word, known, n=1, cutoff=0.7)
-    return f" (did you mean {known[near[0]]!r}?)" if near else ""
-
-
-OTHER_NAMES = {
-    "cv": "folds n_folds n_splits k splitter", "n_clusters": "k clusters n_components",
-    "loss": "metric", "scoring": "metric metrics score scorer", "metric": "scoring score",
-    "n_resamples": "n_bootstrap n_bootstraps n_boot n_iter", "n_permutations": "n_perm n_iter",
-    "confidence_level": "alpha ci", "random_state": "seed rng", "n_jobs": "workers n_cores",
-    "groups": "subject patient ids", "zero_one": "accuracy error error_rate 0-1",
-    "squared": "mse rmse squared_error", "absolute": "mae absolute_error",
-    "cross_validation": "kfold k-fold", "bootstrap": "632 .632 .632+ oob", ".632+": "bootstrap",
-    "bca": "bootstrap", "probabilities": "proba", "accuracy": "acc", "matthews_corrcoef": "mcc",
-}  # fmt: skip
-"""Arguments and options, with the names that other packages and textbooks give them."""
+    for words, cutoff in ((named, 0.8), (known | named, 0.7)):
+        for near in get_close_matches(word, words, n=1, cutoff=cutoff):
+            return f" (did you mean {words[near]!r}?)"
+    return ""
 
 
 MAX_NAMES = 20
