@@ -180,13 +180,9 @@ def parse_whole_number(least: int, text: str) -> int:
     return int(text)
 
 
-class Percentage(float):
-    """A fraction that was written as a percentage."""
-
-
 def read_number(text: str) -> float:
     """Return a number. "1%" is 0.01."""
-    return Percentage(float(text[:-1]) / 100) if text.endswith("%") else float(text)
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
 def _parse_workers(text: str) -> int:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skeval._commands import _shared
 
@@ -93,16 +93,13 @@ class System(NamedTuple):
         return f"row {self.table.rows[place]} of {self.path}"
 
 
-Kind = Literal["labels", "probabilities", "scores", "numbers"]
-
-
 class Values(NamedTuple):
     """True values and the predictions of both systems: labels, probabilities, scores or numbers.
 
     Two classes are 1 for the positive one and 0. `y` and `labels` are as in the files.
     """
 
-    kind: Kind
+    kind: str
     y: np.ndarray
     labels: list[np.ndarray]
     true: np.ndarray
@@ -120,7 +117,7 @@ def _run_compare(options: argparse.Namespace) -> int:
     systems, key = _read_systems(options)
     old = systems[0].table
     values = _read_values(systems, options)
-    metric = _choose_metric(systems, values, options)
+    metric = _choose_metric(values, options)
     names = [Path(system.path).name for system in systems]
     names = names if names[0] != names[1] else ["A", "B"]
     # the new predictions against the old ones
@@ -235,24 +232,16 @@ def _read_systems(options: argparse.Namespace) -> tuple[list[System], str | None
 
 def _match_rows(systems: list[System], key: str) -> System:
     """Return the second system with its rows in the order of the first one."""
-    for system in systems:
-        for value in (value for value, n in Counter(system.ids).items() if n > 1):
-            first, second = [k for k, one in enumerate(system.ids) if one == value][:2]
-            raise ValueError(
-                f"{system.path}: the column {key!r} must have a different value in each row, got "
-                f"{value!r} in rows {system.table.rows[first]} and {system.table.rows[second]}. "
-                "Delete one of them, or pass --id COLUMN with another column."
-            )
     for system, other in (systems, systems[::-1]):
-        own = {*system.ids}
-        lacking = [k for k, value in enumerate(other.ids) if value not in own]
-        if lacking:
-            raise ValueError(
-                f"{system.path} has no row with {key} {other.ids[lacking[0]]!r}, which is "
-                f"{other.name_row(lacking[0])}. It lacks {len(lacking)} of {len(other.ids)} rows, "
-                f"and its first row has {key} {system.ids[0]!r}. Write the same rows and {key} "
-                "to both files, or pass --id COLUMN with another column."
-            )
+        n_rows = Counter(system.ids)
+        for place, value in enumerate(other.ids):
+            if n_rows[value] != 1:
+                raise ValueError(
+                    f"the column {key!r} must match each row with one of the other file, but "
+                    f"{system.path} has {n_rows[value] or 'no'} rows with {value!r}, as in "
+                    f"{other.name_row(place)}. Write the same rows and {key} to both files, or "
+                    "pass --id COLUMN with another column."
+                )
     places = {value: place for place, value in enumerate(systems[1].ids)}
     order = [places[value] for value in systems[0].ids]
     table = systems[1].table
@@ -275,27 +264,12 @@ def _check_targets(systems: list[System], target: str, key: str | None) -> None:
     ]
     if not differ:
         return
-    # the first difference, and its likely reason
-    place, pairs = differ[0], {*zip(old, new, strict=True)}
-    apart = {*old}.isdisjoint(new)
-    if max(len({*old}), len({*new})) <= _shared.MAX_DISTINCT and (
-        apart or len(pairs) == len({*old}) == len({*new})
-    ):
-        coded = ", ".join(f"{one!r} and {other!r}" for one, other in sorted(pairs, key=str)[:4])
-        how = "written differently" if apart else "exchanged"
-        remedy = f"The classes are {how} ({coded}). Write them alike in both files"
-    elif key is not None:
-        remedy = f"Correct the true value of {key} {first.ids[place]!r} in one of the files"
-    elif Counter(old) == Counter(new):
-        remedy = f"The rows may have another order. Sort both files alike, or {named}"
-    else:
-        remedy = (
-            f"Both files must have the same true values in the same order. Correct them, or {named}"
-        )
+    place = differ[0]
+    order = f" Sort both files alike, or {named}." if key is None else ""
     raise ValueError(
         f"the target {target!r} differs in {len(differ)} of {len(old)} rows: "
         f"{first.name_row(place)} has {old[place]!r}, and {second.name_row(place)} has "
-        f"{new[place]!r}. {remedy}."
+        f"{new[place]!r}. Write the same true values to both files.{order}"
     )
 
 
@@ -303,89 +277,50 @@ def _read_values(systems: list[System], options: argparse.Namespace) -> Values:
     """Return the true values and both predictions as labels, probabilities, scores or numbers."""
     import numpy as np
 
+    from skeval.report._arguments import read_predictions
+
     table, numbers = _shared.choose_task(systems[0].table, options)
     positive = _shared.find_positive(table, options, numbers)
-    y, columns = table.y, [system.table.X[:, 0] for system in systems]
-    classes = [] if numbers else np.unique(y).tolist()
-    labels = [_read_labels(system, y, classes, positive, options) for system in systems]
-    if numbers:
-        columns = [column.astype(float) for column in columns]
-        return Values("numbers", y, columns, y, columns)
-    kind: Kind = "labels"
-    if len(classes) != 2:
-        return Values(kind, y, labels, y, labels)
+    y, classes = table.y, np.unique(table.y).tolist()
+    kind = "numbers" if numbers else "auto" if len(classes) == 2 else "labels"
+    parsed = []
+    for system in systems:
+        column = system.table.X[:, 0]
+        # the positive class is for predictions with other values than the classes
+        known = kind != "auto" or {*column.tolist()} <= {*classes}
+        given = y, column, kind, None, None if known else positive, None
+        try:
+            parsed += _shared.collect_notes(system.table, read_predictions, *given)[:1]
+        except ValueError as error:
+            raise ValueError(f"{system.path}: {error}") from error
+    columns, kinds = [one.original for one in parsed], {one.kind for one in parsed}
+    predicted = {label for column in columns for label in column.tolist()}
+    if numbers or (kinds == {"labels"} and len(predicted.union(classes)) != 2):
+        return Values(parsed[0].kind, y, columns, y, columns)
     # the positive class is 1, and labels beside scores are 0 and 1
     positive = classes[1] if positive is None else positive
-    true, coded = (y == positive).astype(int), [(column == positive) * 1 for column in labels]
-    if any(column is None for column in labels):
-        columns = [
-            column.astype(float) if read is None else own.astype(float)
-            for column, read, own in zip(columns, labels, coded, strict=True)
-        ]
-        inside = all(column.min() >= 0 and column.max() <= 1 for column in columns)
-        kind, labels, coded = "probabilities" if inside else "scores", columns, columns
-    return Values(kind, y, labels, true, coded, positive)
+    coded = [
+        (column == positive) * 1 if one.kind == "labels" else column.astype(float)
+        for one, column in zip(parsed, columns, strict=True)
+    ]
+    kind = next(kind for kind in ("scores", "probabilities", "labels") if kind in kinds)
+    labels = columns if kind == "labels" else coded
+    return Values(kind, y, labels, (y == positive).astype(int), coded, positive)
 
 
-def _read_labels(
-    system: System, y: np.ndarray, classes: list[Any], positive: Any, options: argparse.Namespace
-) -> Any:
-    """Return the predicted classes, or None for scores and numbers. Raise for other values."""
-    from skeval.report._arguments import translate_labels
-
-    column = system.table.X[:, 0]
-    values, is_number = column.tolist(), column.dtype.kind == "f"
-    distinct = {*values}
-    if classes and distinct <= {*classes}:
-        return column.astype(y.dtype)
-    if is_number and not classes:
-        return None
-    if is_number and len(classes) == 2:
-        if distinct <= {0, 1} or distinct <= {-1, 1}:
-            return _shared.collect_notes(system.table, translate_labels, y, column, positive)[0]
-        if len(distinct) > 2 or any(value % 1 for value in distinct):
-            return None
-    # neither a class nor a number
-    place = next(k for k, value in enumerate(values) if value not in classes and value == value)
-    value = f"{values[place]:g}" if is_number else repr(values[place])
-    listed = f"a class of the target ({', '.join(map(repr, classes[:8]))})"
-    listed = listed if classes else "numbers, as the target"
-    raise ValueError(
-        f"{system.path}: the column {options.predictions[0]!r} must have {listed}, got "
-        f"{value} in row {system.table.rows[place]}. Write predictions as in the target, or pass "
-        "another column with --predictions."
-    )
-
-
-PROPER = ("brier_score_loss", "log_loss")
-"""Metrics of probabilities."""
-
-
-def _choose_metric(systems: list[System], values: Values, options: argparse.Namespace) -> Any:
+def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
     """Return the metric that decides, None for accuracy."""
     import sklearn.metrics
 
     metric: Any = options.metric
-    if metric is None and values.kind == "numbers":
-        raise ValueError(
-            "--metric must be passed for a numeric target, such as --metric mean_absolute_error."
-        )
-    if metric is None and values.kind != "labels":
+    if metric is None and values.kind in ("numbers", "scores"):
+        kind, such = "a numeric target", "mean_absolute_error"
+        if values.kind == "scores":
+            kind, such = "scores, which are not all between 0 and 1", "roc_auc"
+        raise ValueError(f"--metric must be passed for {kind}, such as --metric {such}.")
+    if metric is None and values.kind == "probabilities":
         metric = "brier_score_loss"
     bare = str(metric).removeprefix("neg_")
-    if values.kind == "scores" and bare in PROPER:
-        for system, column in zip(systems, values.columns, strict=True):
-            for place in ((column < 0) | (column > 1)).nonzero()[0][:1]:
-                raise ValueError(
-                    f"{system.path}: the column {options.predictions[0]!r} must have probabilities "
-                    f"between 0 and 1, got {column[place]:g} in row {system.table.rows[place]}. "
-                    "Divide percentages by 100 in the file. For scores, pass --metric roc_auc."
-                )
-    if values.kind == "numbers" and isinstance(options.margin, _shared.Percentage):
-        raise ValueError(
-            "--margin must be in the unit of the metric for a numeric target, got "
-            f"{100 * options.margin:g}%. Write it as a number."
-        )
     # scorers have the sign of losses changed, and some functions there are no metrics
     function = getattr(sklearn.metrics, bare, None)
     is_metric = callable(function) and "y_true" in signature(function).parameters

@@ -94,16 +94,14 @@ def test_rows_are_joined_by_a_column_of_names(files, key, tmp_path, capsys):
         assert main(words) == 2
         error = capsys.readouterr().err
         assert "the target 'target' differs in 478 of 1000 rows: row 1 of" in error
-        assert "another order. Sort both files alike, or pass --id COLUMN" in error
+        assert "Sort both files alike, or pass --id COLUMN" in error
         words += ["--id", "code"]
     assert main(words) == 1
     assert capsys.readouterr().out == expected
     frames["bad"].iloc[1:].to_csv(paths["bad"], index=False)
     assert main(words) == 2
-    assert (
-        f"bad.csv has no row with {key} 'p0', which is row 1 of {paths['old']}"
-        in capsys.readouterr().err
-    )
+    error = capsys.readouterr().err
+    assert f"bad.csv has no rows with 'p0', as in row 1 of {paths['old']}" in error
 
 
 def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
@@ -211,12 +209,7 @@ def test_systems_that_differ_in_two_of_many_rows_pass_a_margin_beyond_their_inte
 
 
 @pytest.mark.parametrize(
-    ("words", "named"),
-    [
-        (["--metric", "auc"], "'roc_auc'"),
-        (["--metric", "mean_absolute_error", "--margin", "5%"], "got 5%"),
-        ([], "--metric mean_absolute_error"),
-    ],
+    ("words", "named"), [(["--metric", "auc"], "'roc_auc'"), ([], "--metric mean_absolute_error")]
 )
 def test_metrics_of_numbers_and_their_margins_are_named(tmp_path, capsys, words, named):
     y = np.random.default_rng(0).normal(size=40)
@@ -243,15 +236,16 @@ def write_pair(folder, **columns):
     [
         (
             {"id": ["p0", "p2", "p0", *map(str, range(37))]},
-            ["b.csv", "'id'", "'p0'", "rows 1 and 3", "--id COLUMN"],
+            ["'id'", "a.csv has no rows with '0'", "row 4 of ", "b.csv", "--id COLUMN"],
         ),
-        ({"id": [f"q{k}" for k in range(40)]}, ["a.csv", "'q0'", "row 1", "40 of 40", "'p0'"]),
-        ({"target": np.arange(40) % 2 + 1}, ["'target'", "(0 and 1, 1 and 2)", "alike"]),
-        ({"target": ["no", "yes"] * 20}, ["'target'", "0 and 'no', 1 and 'yes'", "alike"]),
-        ({"target": [1, 1] + [0, 1] * 19}, ["row 1", "has 0", "has 1", "id 'p0' in one"]),
-        ({"prediction": [1, 2] * 20}, ["b.csv", "'prediction'", "(0, 1)", "got 2 in row 2"]),
-        ({"prediction": ["No", "Yes"] * 20}, ["b.csv", "'prediction'", "'No' in row 1"]),
-        ({"prediction": [2.5, 97.0] * 20}, ["b.csv", "between 0 and 1", "2.5 in row 1", "by 100"]),
+        ({"id": ["p0", "p0", *(f"p{k}" for k in range(2, 40))]}, ["2 rows with 'p0'", "b.csv"]),
+        ({"id": [f"q{k}" for k in range(40)]}, ["a.csv", "'q0'", "row 1 of ", "no rows"]),
+        ({"target": np.arange(40) % 2 + 1}, ["'target'", "has 0", "has 1", "40 of 40 rows"]),
+        ({"target": ["no", "yes"] * 20}, ["'target'", "has 0", "has 'no'"]),
+        ({"target": [1, 1] + [0, 1] * 19}, ["row 1", "has 0", "has 1", "1 of 40 rows"]),
+        ({"prediction": [1, 2] * 20}, ["b.csv", "0 and 1", "1 and 2"]),
+        ({"prediction": ["No", "Yes"] * 20}, ["b.csv", "0 and 'No'"]),
+        ({"prediction": [2.5, 97.0] * 20}, ["not all between 0 and 1", "--metric roc_auc"]),
     ],
 )
 def test_an_error_names_the_file_the_column_the_row_and_the_values(
@@ -267,20 +261,6 @@ def test_a_file_without_rows_is_named(tmp_path, capsys):
     (tmp_path / "b.csv").write_text("id,target,prediction\n")
     assert main(words) == 2
     assert "b.csv must contain at least two rows" in capsys.readouterr().err
-
-
-def test_patients_with_several_rows_must_have_the_same_order(tmp_path, capsys):
-    base = {"patient_id": np.arange(40) // 2, "target": np.arange(40) % 2}
-    for name, places in {"a": np.arange(40), "b": np.arange(40)[::-1]}.items():
-        frame = pd.DataFrame(base | {"prediction": 1, "site_id": 7}).iloc[places]
-        frame.to_csv(tmp_path / f"{name}.csv", index=False)
-    words = ["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-    assert main(words) == 2
-    error = capsys.readouterr().err
-    assert "'patient_id' in another order: row 1 of " in error
-    assert "a.csv has 0, and of " in error
-    assert "b.csv 19." in error
-    assert main([*words[:2], words[1]]) == 0
 
 
 @pytest.mark.parametrize("option", ["--target", "--predictions", "--prediction"])
