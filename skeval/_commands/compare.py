@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from skeval._commands._data import Rows
+    from skeval.report._arguments import PredictionKind
 
 EXAMPLES = """\
 examples:
@@ -99,7 +100,7 @@ class Values(NamedTuple):
     Two classes are 1 for the positive one and 0. `y` and `labels` are as in the files.
     """
 
-    kind: str
+    kind: PredictionKind
     y: np.ndarray
     labels: list[np.ndarray]
     true: np.ndarray
@@ -282,8 +283,8 @@ def _read_values(systems: list[System], options: argparse.Namespace) -> Values:
     table, numbers = _shared.choose_task(systems[0].table, options)
     positive = _shared.find_positive(table, options, numbers)
     y, classes = table.y, np.unique(table.y).tolist()
-    kind = "numbers" if numbers else "auto" if len(classes) == 2 else "labels"
-    parsed = []
+    kind: PredictionKind = "numbers" if numbers else "auto" if len(classes) == 2 else "labels"
+    parsed: list[Any] = []
     for system in systems:
         column = system.table.X[:, 0]
         # the positive class is for predictions with other values than the classes
@@ -303,7 +304,7 @@ def _read_values(systems: list[System], options: argparse.Namespace) -> Values:
         (column == positive) * 1 if one.kind == "labels" else column.astype(float)
         for one, column in zip(parsed, columns, strict=True)
     ]
-    kind = next(kind for kind in ("scores", "probabilities", "labels") if kind in kinds)
+    kind = "labels" if kinds == {"labels"} else "scores" if "scores" in kinds else "probabilities"
     labels = columns if kind == "labels" else coded
     return Values(kind, y, labels, (y == positive).astype(int), coded, positive)
 
