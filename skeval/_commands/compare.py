@@ -318,6 +318,7 @@ def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
         kind, such = "a numeric target", "mean_absolute_error"
         if values.kind == "scores":
             kind, such = "scores, which are not all between 0 and 1", "roc_auc"
+            such += ". Divide percentages by 100"
         raise ValueError(f"--metric must be passed for {kind}, such as --metric {such}.")
     if metric is None and values.kind == "probabilities":
         metric = "brier_score_loss"
