@@ -132,7 +132,7 @@ class NClustersChoice(Result):
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each draw of the reference.
     limits : ndarray of shape (n_candidates,)
-        Required value of each candidate.
+        Value that each candidate must reach to be chosen.
     method : str
         Name of the measure.
     reference : {"uniform", "box", "permuted", "unimodal"}
@@ -316,9 +316,9 @@ def choose_n_clusters(
     Here, z standardizes by the mean and the standard deviation in simulated data of this kind. If
     the statistic is significant at 5 %, the k with the largest silhouette becomes the next
     hypothesis, with k unimodal clusters. It is tested against more clusters with :math:`\max_k
-    z(s_k)`. After a rejection, the next hypothesis is the k with the largest relative excess
-    :math:`(s_k - r_k) / (1 - r_k)` over the mean :math:`r_k` of the simulated data. The choice is
-    the k of the first test that does not reject.
+    z(s_k)`. After a rejection, the next hypothesis has the k whose silhouette exceeds the mean
+    :math:`r_k` of the simulated data the most, relative to the largest possible excess:
+    :math:`(s_k - r_k) / (1 - r_k)`. The choice is the k of the first test that does not reject.
 
     The other methods measure the stability of halves, or the dispersion. Each candidate is
     computed on the same random halves of the data, and compared with halves of simulated data

@@ -77,8 +77,8 @@ def holdout_error(
         `replicates` is 1 for each misclassified sample and 0 for all others. In `extra`,
         `n_errors` is the number of errors (a sum of weights if samples have weights).
         `class_errors` and `class_sizes` contain the error rate and the effective number of samples
-        of each of the `classes`. With `priors`, `variance_reduction` is the variance for the same
-        number of samples drawn at random minus the variance of the estimate.
+        of each of the `classes`. If `priors` is passed, `variance_reduction` is the reduction of
+        the variance compared with random sampling of the same size.
 
         Under random sampling, ``confidence_interval(method=)`` accepts "wilson" (default),
         "agresti_coull", "jeffreys", "exact", "wald" or "normal". With priors, it accepts

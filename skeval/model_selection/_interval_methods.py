@@ -119,8 +119,8 @@ def error_interval(
         sample (the default), or "zero_one", whether any label is wrong. For numeric targets, it is
         the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Groups are never split. Intervals count groups
-        instead of samples, with Student's t quantile.
+        Group of each sample, such as the patient. Groups are never split. The sample size of the
+        interval is the number of groups, and the quantile is Student's t.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples.

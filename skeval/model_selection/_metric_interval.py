@@ -194,12 +194,12 @@ def metric_interval(
         the metric is undefined. A formula has no replicates. The method `confidence_interval`
         computes the interval at another level from the same numbers.
 
-        With `by`, the result is a dict with the estimate in each subgroup. Its attribute
-        `less_the_rest` contains the difference of each subgroup from all other samples. The
-        `details` of a difference contain its P-values, `pvalue` and `pvalue_adjusted` (for the
-        false discovery rate over all subgroups). The attribute `largest_difference` is the largest
-        minus the smallest value of the subgroups, with an interval from their simultaneous
-        intervals.
+        If `by` is passed, the result is a dict. Its keys are the subgroups and its values their
+        estimates. Its attribute `less_the_rest` contains the difference of each subgroup from all
+        other samples. The `details` of a difference contain its P-values, `pvalue` and
+        `pvalue_adjusted` (for the false discovery rate over all subgroups). The attribute
+        `largest_difference` is the largest minus the smallest value of the subgroups, with an
+        interval from their simultaneous intervals.
 
         With several metrics, the result is a dict of these results. With `within`, `replicates`
         contains the values in the units, and ``details["unit_values"]`` contains them by unit.

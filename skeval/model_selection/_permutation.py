@@ -201,11 +201,11 @@ def permutation_test(
 
     ``sklearn.model_selection.permutation_test_score`` gives the same null distribution for the
     same permutations and folds if scores depend only on predicted labels and are means over folds.
-    Scores of probabilities may differ, because an estimator that stops before its optimum, such as
-    ``LogisticRegression``, and a fast solver may give probabilities that differ by up to 0.01.
-    There are three further differences. In scikit-learn, the default seed is fixed, so repeated
-    calls use the same permutations. Scores that differ by rounding errors are not ties there. An
-    undefined null score counts against the null hypothesis.
+    Probability scores may differ by up to 0.01, because some estimators, such as
+    ``LogisticRegression``, stop before the optimum, which a fast solver reaches. There are three
+    further differences. In scikit-learn, the default seed is fixed, so repeated calls use the same
+    permutations. Scores that differ by rounding errors are not ties there. An undefined null score
+    counts against the null hypothesis.
 
     If a test with `max_exceedances` stops at permutation `L`, its P-value is ``h/L``. Otherwise,
     it is the P-value above. With `alpha`, the P-value is the probability under the null hypothesis

@@ -144,10 +144,10 @@ def new_site_error(
     Returns
     -------
     Estimate
-        `value` is the mean over all sites, or on the scales "binomial" and "log" the value at the
-        median site. ``confidence_interval(method="prediction")`` is the prediction interval for
-        the true error at another site. It requires at least three sites. `replicates` contains the
-        errors of the sites. ``plot()`` draws the forest plot. `details` contains:
+        `value` is the mean over all sites. On the scales "binomial" and "log", it is the value at
+        the median site. ``confidence_interval(method="prediction")`` is the prediction interval
+        for the true error at another site. It requires at least three sites. `replicates` contains
+        the errors of the sites. ``plot()`` draws the forest plot. `details` contains:
 
         - "between", the standard deviation :math:`\tau` on the scale
         - "i_squared", the fraction of the variance of an estimate that is between sites [3]_

@@ -104,8 +104,8 @@ def evaluate_clusterer(
     clusters, the fraction of noise, DBCV, internal indices of the samples in clusters, and the
     stability of each cluster in ``10 * n_repeats`` bootstrap samples. It also contains the
     agreement between halves, and a test of DBCV against data without structure, in which fewer
-    than two clusters count as the lowest DBCV, -1. With precomputed distances, DBCV, halves and
-    the test are omitted, because they require points.
+    than two clusters count as the lowest DBCV, -1. With precomputed distances, DBCV, the agreement
+    between halves and the test of DBCV are omitted, because they require coordinates.
 
     Parameters
     ----------

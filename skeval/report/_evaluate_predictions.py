@@ -75,7 +75,7 @@ def evaluate_predictions(
         means 0.5 for probabilities. For scores, None means that there are no labels, and only the
         ranking is evaluated. A number must have been chosen without these samples. "youden",
         ``{"sensitivity": 0.9}``, ``{"specificity": 0.9}`` and ``{"cost_ratio": 5}`` choose a
-        threshold on these samples. ``report.at_threshold`` then has the values to expect on other
+        threshold on these samples. ``report.at_threshold`` then contains estimates for new
         samples, computed by `threshold_measures`.
     scoring : str, callable, list or dict, default=None
         Additional metrics. Each is the name of a scorer, or ``metric(y_true, predictions)``, which
