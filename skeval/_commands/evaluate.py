@@ -235,7 +235,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
     if unknown:
         raise ValueError(f"--predictions: the column {unknown[0]!r} does not contain predictions.")
     table, numbers = _shared.choose_task(table, options)
-    # a column of each class, of each system, or a single one
+    # a column of each class, of each model, or a single one
     places = [table.feature_names.index(name) for name in options.predictions]
     columns: Any = table.X[:, places]
     classes = _shared.name_classes(table)

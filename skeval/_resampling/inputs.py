@@ -617,7 +617,7 @@ def check_search(name: str, estimator: Any) -> None:
     if not is_search(estimator):
         return
     if getattr(estimator, "refit", True) is False:
-        raise ValueError(f"{name} must have refit=True, a metric or a function, got refit=False.")
+        raise ValueError(f"refit of {name} must be True, a metric or a function, got False.")
     for argument in ("param_grid", "param_distributions"):
         grids = getattr(estimator, argument, None) or []
         grids = [grids] if isinstance(grids, Mapping) else grids

@@ -1120,7 +1120,7 @@ def structure_test(
     labels = _stability.fit_labels(first, X)
     statistic = float(index(X, labels))
     if not np.isfinite(statistic):
-        raise ValueError(f"index must be finite for the data, got {statistic}.")
+        raise ValueError(f"index must be finite for the clusters of X, got {statistic}.")
     # the same clusterer and index in draws of the reference
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     measure = partial(index_of_draw, clusterer, draws, index)

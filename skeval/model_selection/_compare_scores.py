@@ -213,7 +213,7 @@ def compare_scores(
     score, corrected_t
       a  0.8140
       b  0.7920
-    corrected resampled t, 95 % interval
+    corrected resampled t-test, 95 % interval
       a - b   0.0220 [-0.0023, 0.0463]  P = 0.0657
       No significant difference at 5 % (P = 0.066). This is not evidence of equality. The
       difference may be anywhere from -0.002 to 0.046 (95 % CI).
@@ -528,7 +528,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
     if len(items) < table.size:
         item, system = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"scores must have one score for each item and system, got none for item "
+            f"scores must have one score for each item and model, got none for item "
             f"{listed[item]} by {systems[system]!r}."
         )
     if groups is not None:

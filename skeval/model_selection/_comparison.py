@@ -538,7 +538,7 @@ class Comparison(Result):
         """Difference between the two models. It is defined only for two models."""
         if len(self.names) > 2:
             raise AttributeError(
-                f"difference requires two models. differences has all pairs of {self.names}."
+                f"`difference` is defined for two models, got {len(self.names)}. Use `differences`."
             )
         return self.differences[self.names[0], self.names[1]]
 
@@ -599,7 +599,7 @@ class Comparison(Result):
         n_names, (low, high) = len(self.names), self.tests.bound(confidence_level)
         first, second = list_pairs(n_names).T
         above, below = (low > 0, high < 0)[:: 1 if self.greater_is_better else -1]
-        # numbers of systems that are significantly better, and significantly worse
+        # numbers of models that are significantly better, and significantly worse
         better = np.bincount(first[below], minlength=n_names)
         better += np.bincount(second[above], minlength=n_names)
         worse = np.bincount(first[above], minlength=n_names)
@@ -617,8 +617,8 @@ class Comparison(Result):
         *names, last = self.names
         cited, several = " [1]" * bool(work), len(self.names) > 2
         tested = f"All {len(self.differences)} pairs were" if several else "The difference was"
-        text = f"{', '.join(names)} and {last} were compared by {self.scoring}. {tested} tested by"
-        text += f" {self.title}{cited}."
+        text = f"{', '.join(names)} and {last} were compared by {self.scoring}. {tested} tested "
+        text += f"({self.title}){cited}."
         if not several:
             text += f" The {level} confidence interval is for the difference."
         else:
@@ -659,7 +659,7 @@ class Comparison(Result):
             return self.difference.conclusion
         superlative = "highest score" if self.greater_is_better else "lowest score"
         best, pvalues = find_equal(self._worth, self._worth.max()), self.to_matrix("pvalue")
-        # systems that differ from all best ones, and those without a test
+        # models that differ from all best ones, and those without a test
         is_significant = (pvalues[best] <= self.level).all(axis=0)
         unknown = np.isnan(pvalues[best]).any(axis=0)
         worse, untested, similar = (
@@ -683,7 +683,7 @@ class Comparison(Result):
             text += f" {leaders} by the size of the differences, which mean ranks ignore. Do not"
             text += " call either the better one."
 
-        # pairs among the other systems
+        # pairs among the other models
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
             text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
@@ -747,7 +747,7 @@ class Comparison(Result):
         if len(self.names) > MAX_LISTED:
             lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
         else:
-            # the pairs of the best systems come first
+            # the pairs of the best models come first
             place = {self.names[at]: number for number, at in enumerate(self.order)}
             rows = []
             for each in sorted(

@@ -322,16 +322,17 @@ def count_folds(
     """
     n = inputs.units.n_units
     most = n // per_fold
-    where = f"method={inputs.method!r} with {n} {inputs.units.kind.value}"
+    method, got = f"method={inputs.method!r}", f"{n} {inputs.units.kind.value}"
     if most < least:
         least *= per_fold
-        raise ValueError(f"X must contain at least {least} samples or groups for {where}.")
+        raise ValueError(f"{method} requires at least {least} samples or groups, got {got}.")
     if n_folds is None:
         return min(default, most, max(least, plans.default_folds(inputs.target, inputs.units.unit)))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"{argument} must be an integer, got {n_folds!r}.")
     if not least <= int(n_folds) <= most:
-        raise ValueError(f"{argument} must be from {least} to {most} for {where}, got {n_folds}.")
+        limits = f"must be from {least} to {most} for {method} with {got}"
+        raise ValueError(f"{argument} {limits}, got {n_folds}.")
     return int(n_folds)
 
 

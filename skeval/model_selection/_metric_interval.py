@@ -489,8 +489,9 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     own = (
         f"its closed forms are {', '.join(map(repr, forms))}" if forms else "it has no closed form"
     )
-    own += " with stratify" * settings.stratify
-    own += " with groups or sample_weight" * (not sample.independent)
+    cases = ["stratify=True"] * settings.stratify
+    cases += ["groups or sample_weight are passed"] * (not sample.independent)
+    own += f" if {' and if '.join(cases)}" * bool(cases)
     raise ValueError(
         f"method={method!r} does not support {repr_metric(metric)} on these data, because {own}. "
         "'bca', 'percentile' and 'basic' support any metric."

@@ -368,7 +368,7 @@ def _exchange_within(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exc
         _checks.warn_user(
             f"{pure.sum()} of {len(members)} groups have a single label and do not contribute to "
             "this test, which permutes labels within groups. To test differences between groups, "
-            "leave out the groups with several labels."
+            "remove the groups that have several labels."
         )
 
     def draw(r: int) -> np.ndarray:

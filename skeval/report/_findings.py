@@ -763,7 +763,7 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
     test = judge_permutation(report.permutation)
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
     n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
-    # the metric that orders systems, or that of a rare class; scores have an area of 1/2 by chance
+    # the metric that ranks the models, or that of a rare class; scores have an area of 1/2 by chance
     metric = deciding if deciding is not None else "" if rare is None else rare.metric
     if metric:
         at = {"roc_auc": 0.5, "balanced_accuracy": 1 / max(1, n_classes)}.get(metric)
@@ -785,7 +785,7 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
         other, chance = find_better_metric(report.metrics, n_classes)
         if other:
             return Judgment("better", other, "chance", chance, against=finding.relation)
-    # both tests must show that the system is better
+    # both tests must show that the model is better
     if finding.relation == "better" and finding.permutation == "denied":
         return finding._replace(relation="open", reference="shuffled labels", at=np.nan)
     return finding

@@ -391,8 +391,8 @@ class Report(Mapping[str, Any]):
             If no predictions were scored, as in reports of clusterings.
         """
         raise TypeError(
-            "to_methods() describes predictions that were scored, and a clustering has none. See "
-            "`call` and `settings` of the report for what was done."
+            "to_methods() is not available for clustering reports. Use `call` and `settings` of "
+            "the report."
         )
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
@@ -577,7 +577,7 @@ def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
     run = describe_run(function, arguments, report.seed)
     if not hasattr(report, "reports"):
         return replace(report, **run)
-    # the argument with the systems
+    # the argument with the models
     name = "predictions" if "predictions" in arguments else "estimator"
     given = arguments[name]
     # a frame of polars iterates over columns, not over their names

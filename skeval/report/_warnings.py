@@ -287,7 +287,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
             "perfect",
             "Perfect predictions",
             "every prediction is correct",
-            "Check whether the system has seen the true values, here or in its training data.",
+            "Check whether the model had access to the true values, here or in its training data.",
         )
     if target.classes is None:
         return
@@ -373,8 +373,8 @@ def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator
             "Groups with a single label",
             f"{n_groups - mixed} of {n_groups} groups",
             "The permutation test shuffles labels within groups, so only the other "
-            f"{mixed} contribute, and differences between groups are not tested. To test these, "
-            "leave out the groups with several labels.",
+            f"{mixed} contribute, and differences between groups are not tested. To test them, "
+            "remove the groups that have several labels.",
         )
 
 

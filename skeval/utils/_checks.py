@@ -298,7 +298,7 @@ def check_calls(
         got = ", ".join(type(value).__name__ for value in args)
         if len(args) > len(first):
             systems = {"estimators", "predictions", "scores"} & {*first}
-            several = " with several systems as one list or dict, and" if systems else " with"
+            several = " with several models as one list or dict, and" if systems else " with"
             # the options that may be meant, first those of samples for an array
             of_samples = is_data(args[len(first)])
             likely = sorted(by_name, key=lambda one: (one in OF_SAMPLES) is not of_samples)

@@ -305,7 +305,7 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert evaluate(y, frame).comparison.names == ("x", "z")
     for kind, each in (("labels", {k: (v > 0.5) * 1 for k, v in given.items()}), ("scores", given)):
         assert evaluate(y, each, kind=kind).comparison.scoring in ("accuracy", "roc_auc_score")
-    with pytest.raises(ValueError, match="at least two systems"):
+    with pytest.raises(ValueError, match="at least two models"):
         evaluate(y, {"one": p})
     with pytest.raises(ValueError, match="must all be of one kind"):
         evaluate(y, {"one": p, "labels": (p > 0.5) * 1})

@@ -88,7 +88,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
             yield Finding(
                 "serious",
                 f"{n_copies} of {n} samples equal another sample, most of them next in the file",
-                "If they are measurements of one object, errors are too low: pass the objects as "
+                "If the rows are repeated measurements, the error is too low. Pass the objects as "
                 "groups=.",
                 title="Repeated rows",
             )
@@ -306,8 +306,8 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     yield Finding(
         "serious" if agree or opposite else "note",
         share + relation,
-        "If they are measurements of one object, the error is too "
-        f"{'high' if opposite else 'low'}: pass the objects as groups=.",
+        "If the samples are repeated measurements, the error is too "
+        f"{'high' if opposite else 'low'}. Pass the objects as groups=.",
     )
 
 
