@@ -512,7 +512,7 @@ PairSolver = LinearPairSolver | KernelPairSolver
 
 
 def group_equal(maps: ColumnMaps | None, gamma: np.ndarray | None = None) -> list[np.ndarray]:
-    """Return groups of fits that share their columns and gamma (n_fits,), so their kernel."""
+    """Group the fits (n_fits,) by columns and gamma. A group shares one kernel."""
     parts = [part for part in (gamma, *(maps or ())) if part is not None]
     groups: dict[bytes, list[int]] = {}
     for fit, rows in enumerate(zip(*parts, strict=True)):

@@ -130,7 +130,7 @@ class NClustersChoice(Result):
         one halving of each draw. The attribute `reference_standard_errors` contains the standard
         errors.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
-        Value of each draw of the reference.
+        Value for each random draw of reference data.
     limits : ndarray of shape (n_candidates,)
         Value that each candidate must reach to be chosen.
     method : str
@@ -138,11 +138,13 @@ class NClustersChoice(Result):
     reference : {"uniform", "box", "permuted", "unimodal"}
         Kind of reference data without structure.
     threshold : float
-        Smallest strength of real clusters for any reference. Only prediction strength uses it.
+        Minimum prediction strength of a clustering, whatever the reference data give. Other methods
+        ignore it.
     rule : str
-        Rule of the choice in words.
+        Sentence that states how the number of clusters was chosen.
     pvalue : float
-        P-value of more than one cluster. It is nan unless the method is sequential.
+        P-value of the test of one cluster against more than one. It is nan unless the method is
+        sequential.
     pvalue_more : float
         P-value of more than `n_clusters` clusters, from the sequential method. It is nan for other
         methods, and if `n_clusters` is 1, which `pvalue` tests, or the largest candidate.

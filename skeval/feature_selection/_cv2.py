@@ -140,7 +140,8 @@ class CV2FeatureSelectionPipeline(
         Fraction of the rounds that selected each feature. It does not exist with ``cv=None`` or an
         extraction.
     stability_ : Estimate
-        Nogueira's measure over the rounds. It does not exist with ``cv=None`` or an extraction.
+        Stability of the selected features over the rounds (Nogueira's measure). It does not exist
+        with ``cv=None``, or if the step extracts new features.
     support_ : bool ndarray of shape (n_features,)
         Features of the final classifier, as returned by `get_support`. It does not exist with an
         extraction.
@@ -606,7 +607,10 @@ def support_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise if its own error, which ignores the selection, is accessed."""
+    """Make the classifier raise an error if its own error estimate is read.
+
+    That estimate ignores the selection.
+    """
     final = last_step(getattr(classifier, "best_estimator_", classifier))
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
@@ -886,7 +890,7 @@ class BiasExtra:
     cv2_error : float
         Error rate with the features selected in every training part (CV2).
     cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
-        Both error rates in each repeat.
+        Error rates CV1 and CV2 in each repeat.
     n_repeats : int
         Number of repeats.
     n_failed : int

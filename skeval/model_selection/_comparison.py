@@ -185,13 +185,13 @@ class Difference(ResultWithValue):
     Attributes
     ----------
     name : str
-        Names of the score and of the models.
+        Names of the score and of both models, as text.
     a, b : str
         Names of the two models. The difference is the score of `a` minus the score of `b`. Over
         data sets it is the median of the means of all pairs of differences (Hodges-Lehmann), and
         `standard_error` is nan.
     value, standard_error : float
-        The difference and its standard error.
+        Difference between the scores of both models, and its standard error.
     interval : ConfidenceInterval
         Interval of the difference. It is always two-sided, so a one-sided test at 5 % corresponds
         to the limits of a 90 % interval.
@@ -403,12 +403,12 @@ class ComparisonExtra:
     datasets, dropped : tuple of str
         Names of the data sets, and names of the data sets without all scores.
     reason : str
-        Reason for the choice of the test, over data sets.
+        Reason for the choice of the test. Empty unless data sets are compared.
     mean_ranks : ndarray of shape (n_names,) or None
         Mean ranks over the data sets. If scores are missing on a data set, its ranks are stretched
         to the range of the ranks of all models.
     critical_difference : float or None
-        Critical difference of mean ranks.
+        Critical difference of mean ranks, or None unless data sets are compared.
     """
 
     split_scores: np.ndarray | None = field(default=None, repr=False)
@@ -453,7 +453,8 @@ class Comparison(Result):
     greater_is_better : bool
         Whether a larger score is better.
     margin : float or None
-        Largest difference that does not matter.
+        Largest difference without practical importance, in the unit of the score. None if no margin
+        was passed.
     extra : ComparisonExtra
         Further results of the test. Examples are ``extra.split_scores`` over splits,
         ``extra.mean_ranks`` over data sets, and ``extra.lows`` and ``extra.highs``, the limits of

@@ -233,13 +233,13 @@ class HoldoutSize(Result):
     Attributes
     ----------
     n_samples : int
-        Total number of samples.
+        Required number of test samples.
     per_class : tuple of int or None
         Number of samples from each class under selective sampling, in the order of `priors`.
     half_width : float
         Half the width of the interval at the assumed error.
     confidence_level : float
-        Nominal coverage.
+        Nominal coverage of the interval.
     method : str
         Name of the interval.
     """

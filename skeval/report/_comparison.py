@@ -505,7 +505,7 @@ class ComparisonReport(Report):
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[CheckResult]:
-    """Yield the warnings of all reports once, naming the estimators unless all have it."""
+    """Yield each warning once for all reports. Name the estimators if only some have it."""
     # models with the same warning
     systems: dict[CheckResult, list[str]] = {}
     for name, report in reports.items():

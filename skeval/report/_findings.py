@@ -763,7 +763,7 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
     test = judge_permutation(report.permutation)
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
     n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
-    # the metric that ranks the models, or that of a rare class; scores have an area of 1/2 by chance
+    # the metric that ranks the models, or that of a rare class; an AUC of 1/2 is chance
     metric = deciding if deciding is not None else "" if rare is None else rare.metric
     if metric:
         at = {"roc_auc": 0.5, "balanced_accuracy": 1 / max(1, n_classes)}.get(metric)

@@ -663,7 +663,7 @@ def check_comparable(
 ) -> None:
     """Raise an error if labels can never be equal, instead of counting every prediction as wrong.
 
-    `of_part` marks labels of a part of the samples, such as a fold, which may lack classes.
+    `of_part`: whether the labels are those of a subset, such as a fold, which may lack classes.
     """
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
@@ -1150,7 +1150,7 @@ def refuse_mask(name: str, values: Any) -> None:
 
 
 def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
-    """Return the message about two indexes, and how to pair the rows."""
+    """Return the error message for two different indexes, with the remedy."""
     same = index.is_unique and other.is_unique and set(index) == set(other)
     match = f"{name}.loc[{first}.index] matches the labels, and " if same else ""
     if not same and index.isin(other).any():
@@ -1187,7 +1187,7 @@ CONSTRAINTS: dict[str, list[object] | str] = {
 
 
 def validate_params(constraints: Mapping[str, Any]) -> Callable[[FunctionT], FunctionT]:
-    """Return scikit-learn's parameter validation, after that of `read_arrays`."""
+    """Return scikit-learn's parameter validation, which runs after `read_arrays`."""
     check: Callable[[FunctionT], FunctionT] = validate_all_params(
         constraints, prefer_skip_nested_validation=True
     )

@@ -258,7 +258,7 @@ def hash_rows(rows: np.ndarray) -> list[int]:
 
 
 def find_first_equal(keys: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Return the index of the first key that equals each key."""
+    """Return, for each key, the index of its first occurrence."""
     first, place = np.unique(keys, return_index=True, return_inverse=True)[1:]
     return first[place.reshape(-1)]
 
