@@ -66,8 +66,8 @@ def test_the_speed_of_natural_calls_in_the_readme_is_that_of_the_benchmark():
     rows = list(csv.DictReader(read("benchmarks/results/natural.csv").splitlines()))
     ratios = [float(row["ratio"]) for row in rows]
     claim = (
-        f"In the median, scikit-learn's loop takes {statistics.median(ratios):.2f} times as long as "
-        f"skeval in {len(rows)} calls as written in a notebook"
+        f"In the median, scikit-learn's loop takes {statistics.median(ratios):.2f} times as long "
+        f"as skeval in {len(rows)} calls as written in a notebook"
     )
     assert claim in " ".join(read("README.rst").split())
     claim = f"In {sum(ratio < 0.95 for ratio in ratios)} calls the ratio is below 0.95"

@@ -235,7 +235,7 @@ def tie_values(values: np.ndarray) -> np.ndarray:
 def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return values (n_rows, size), tied within each row up to rounding errors `noise` of the row.
 
-    A row that is not finite stays unchanged.
+    Rows with nan or infinite values are not changed.
     """
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():

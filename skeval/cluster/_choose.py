@@ -147,7 +147,7 @@ class NClustersChoice(Result):
         sequential.
     pvalue_more : float
         P-value of more than `n_clusters` clusters, from the sequential method. It is nan for other
-        methods, and if `n_clusters` is 1, which `pvalue` tests, or the largest candidate.
+        methods. It is also nan if `n_clusters` is 1 (see `pvalue`) or the largest candidate.
     cautions : tuple of str
         Sentences about columns or shapes for which the reference of the sequential method is
         invalid. The tuple is empty for other methods.

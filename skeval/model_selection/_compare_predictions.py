@@ -183,8 +183,8 @@ def compare_predictions(
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`. Its interval
     contains each difference `c` for which the same test of :math:`|d^* - \bar s c|` against
     :math:`|d - c|` has a larger P-value than the level, where :math:`\bar s` is the mean sign of
-    the samples in the permutation, -1 for a swap [9]_. The interval of "bootstrap" inverts its
-    test, too. It is symmetric around `d`.
+    the samples in the permutation, -1 for a swap [9]_. With "bootstrap", the interval also inverts
+    the test. It is symmetric around `d`.
 
     With :math:`G_j` the number of samples that model `j` of `k` predicts correctly, and
     :math:`L_i` the number of models that predict sample `i` correctly, Cochran's statistic is

@@ -249,7 +249,7 @@ ANY = Loss("", np.subtract)
 def score_subsamples(
     inputs: Inputs, scores: dict[str, NamedScore], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, Estimate]:
-    """Return scores by the corrected t of random subsamples, all from the same fits."""
+    """Return scores with corrected t intervals. All use the same fits to random subsamples."""
     parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
     plan, ratio = _interval_methods.plan_subsamples(inputs, root, **parameters)
     scorers = {name: score.scoring for name, score in scores.items()}

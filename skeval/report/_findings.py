@@ -375,9 +375,9 @@ def find_baseline(
     The constant is optimal for the tested samples themselves, weighted by how often each was
     tested, so it has a slight advantage over predictions made without seeing them. The mean of a
     numeric target has no such advantage, because it is the mean of the samples that a fit does not
-    test. For samples in time order, each `earlier` baseline has a name and, for each prediction,
-    the row of the target to predict. The best of them is used if it is better than the constant.
-    Custom losses, and scores without predicted labels, have no baseline.
+    test. For samples in time order, `earlier` contains naive forecasts. Each has a name and, for
+    each prediction, the row whose target is predicted. The best of them is used if it is better
+    than the constant. Custom losses, and scores without predicted labels, have no baseline.
     """
     if not predictions.has_values:
         return None

@@ -197,7 +197,7 @@ def draw_main(report: ScoredReport) -> Figure:
     if rare is not None and not list_grave(report.warnings):
         metric = replace(report.metrics[rare.metric], name=_sentences.name_metric(rare.metric))
         draw = partial(EstimatesDisplay.from_result, {name: metric}, guess=rare.chance)
-    label = "Main estimate with its interval, and the baseline; the first sentence has the numbers."
+    label = "Main estimate, its interval and the baseline. The first sentence has the numbers."
     return Figure(draw, "", label, height=1.74)
 
 
