@@ -68,8 +68,9 @@ def convert_arrow(X: Any) -> Any:
 
 
 def take_column(argument: str, X: Any, values: Any) -> tuple[Any, Any]:
-    """Return X and the values of an argument. If they are a column of X, this column is removed
-    from X.""" column = find_column(argument, X, values) if isinstance(values, str):
+    """Return X and the values of an argument. A column of X with these values is removed."""
+    column = find_column(argument, X, values)
+    if isinstance(values, str):
         X = X[[name for name in X.columns if name != values]]
     return X, column
 
