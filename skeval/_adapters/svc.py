@@ -241,7 +241,7 @@ KEPT_KERNELS = 2**20
 """Maximum size of the Gram matrices in memory at a time, in numbers. They stay in the cache."""
 
 STACK_ELEMENTS = 2**20
-"""Approximate maximum size of a stack of selected columns, in numbers."""
+"""Approximate maximum number of elements in a stack of selected columns."""
 
 TIED = 1e-8
 """Largest decision value whose sign may be a rounding error. Such a value counts as 0."""

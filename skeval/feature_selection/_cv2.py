@@ -134,14 +134,14 @@ class CV2FeatureSelectionPipeline(
         Error rate over all held-out predictions of the rounds. They repeat `selector` and
         `classifier`, but no step before this estimator. It does not exist with ``cv=None``.
     fold_supports_ : bool ndarray of shape (n_rounds, n_features)
-        Features selected in each round. It does not exist with ``cv=None``, or with an extraction,
-        which makes new features and keeps no columns of `X`.
+        Features selected in each round. It does not exist if ``cv=None`` or if `selector` extracts
+        new features and thus keeps no columns of `X`.
     selection_frequency_ : ndarray of shape (n_features,)
-        Fraction of the rounds that selected each feature. It does not exist with ``cv=None`` or an
-        extraction.
+        Fraction of the rounds that selected each feature. It does not exist if ``cv=None`` or if
+        `selector` extracts new features.
     stability_ : Estimate
         Stability of the selected features over the rounds (Nogueira's measure). It does not exist
-        with ``cv=None``, or if the step extracts new features.
+        if ``cv=None`` or if `selector` extracts new features.
     support_ : bool ndarray of shape (n_features,)
         Features of the final classifier, as returned by `get_support`. It does not exist with an
         extraction.

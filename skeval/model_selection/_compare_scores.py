@@ -182,8 +182,8 @@ def compare_scores(
     level of 5 %. If every second one had thirty times the standard deviation, "nemenyi" found a
     difference in 9 to 10 % of experiments, and F rejected in 7 to 9 %. If every second one had
     skewed scores, the rates were up to 10 and 12 % on 50 data sets. The rates of "wilcoxon" were 2
-    to 4 % and 5 to 7 %. On 5 data sets it never rejects. These results, and the power, are in
-    ``benchmarks/results/over_datasets.md``.
+    to 4 % and 5 to 7 %. On 5 data sets, Wilcoxon's test never rejects. These results, and the
+    power, are in ``benchmarks/results/over_datasets.md``.
 
     Over items, the largest statistic is compared with normal draws [3]_. The rank of a model is at
     least 1 plus the number of significantly better models, and at most the number of models that

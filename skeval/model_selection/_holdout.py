@@ -83,8 +83,8 @@ def holdout_error(
         Under random sampling, ``confidence_interval(method=)`` accepts "wilson" (default),
         "agresti_coull", "jeffreys", "exact", "wald" or "normal". With priors, it accepts
         "stratified_wilson" [1]_ (default) or "normal". The normal interval is too short for few
-        errors, and nan for none. With groups, the forms are those of random sampling, also with
-        priors. They use the number of independent samples that would have this standard error, and
+        errors, and nan for none. If groups are passed, the methods are those of random sampling,
+        even if priors are passed. They use the effective number of independent samples and
         Student's t quantile. "t" replaces "normal".
 
     Raises

@@ -695,7 +695,7 @@ def find_loss_units(
     repeats: Sequence[Sequence[np.ndarray]] | None,
     at_random: bool,
 ) -> SamplingUnits:
-    """Return the units of losses under the folds of `cv`.
+    """Return the sampling units of the losses for the folds of `cv`.
 
     If test sets overlap (no `repeats`), all losses of a sample are one unit.
     """

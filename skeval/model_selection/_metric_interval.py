@@ -583,9 +583,9 @@ MIN_EXCEEDANCES = 10
 
 
 def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
-    """Return the number on the rarer side of predicted quantiles, or None without a pinball loss.
+    """Return the number of samples on the rarer side of predicted quantiles.
 
-    It is also None if there are enough of them.
+    None if the metric is not a pinball loss, or if the number is sufficient.
     """
     function, _ = _table.unwrap(metric)
     of_quantiles = function in (mean_pinball_loss, winkler_loss, mean_quantile_loss)

@@ -709,7 +709,7 @@ def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tupl
         factor = "a factor for each model" if several else f"{predictions.inflation:.3g}"
         text, work = f"Variances of means were multiplied by {factor}", ""
         if repeats > 1 and not grouped:
-            text += ", estimated from the repeats, because losses are correlated"
+            text += ", because losses are correlated. The factor was estimated from the repeats"
             work = CORRELATED
         yield text if work else f"{text}, because models share training samples", work
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")

@@ -232,7 +232,7 @@ def warn_of_predictions(
             "chosen-threshold",
             "Threshold chosen on the test set",
             "label metrics and the confusion matrix are optimistic",
-            "The table of the threshold gives corrected values.",
+            "The table for the threshold contains corrected values.",
         )
     yield from warn_of_metrics(metrics)
     yield from _warn_of_classes(parsed, predictions)

@@ -1102,7 +1102,7 @@ def child_seed(root: SeedSequence, use: int) -> SeedSequence:
 def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
     """Return the random stream of one repetition, that is, child `repetition` of ``root.spawn``.
 
-    The child is addressed directly, so any block of repetitions can be drawn separately, and the
+    Each repetition has its own child, so any block of repetitions can be drawn separately. The
     first 100 of 200 repetitions equal those of a run with 100.
     """
     return np.random.default_rng(child_seed(root, repetition))

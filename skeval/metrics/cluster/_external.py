@@ -572,7 +572,7 @@ def pair_counts(
         counts = np.ldexp(list(pairs.values()), 2 * table.exponent)
     if not np.array_equal(np.ldexp(counts, -2 * table.exponent), list(pairs.values())):
         raise ValueError(
-            "sample_weight must have products of two weights that are finite and not 0, got about "
+            "The product of any two values of sample_weight must be finite and not 0, got about "
             f"2**{table.exponent}. Scale the weights."
         )
     return dict(zip(pairs, counts.tolist(), strict=True))
