@@ -160,7 +160,7 @@ def test_a_page_of_many_classes_is_short():
     assert len(page) < 10**5
     by_class = re.search("The table lists the 15 classes of 80 with the lowest F1", page)
     assert by_class
-    assert "The 15 most frequent confusions of 80 classes" in page
+    assert "the 15 most frequent confusions of 80 classes" in page
     assert len(report.to_frame("confusion")) == 80**2
     # the worst class is shown, and the best is not
     (table,) = [
