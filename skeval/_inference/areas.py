@@ -261,7 +261,7 @@ MAX_COMPARED, MAX_ELEMENTS = 10, 2**18
 RARE = 80
 """Number of samples per positive above which sorting the positives alone is faster.
 
-The measured crossing was 10 for 4,000 samples, 80 for 20,000 and 12 for a million.
+Both ways were equally fast at 10 for 4,000 samples, at 80 for 20,000 and at 12 for a million.
 """
 
 

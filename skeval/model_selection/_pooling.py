@@ -282,7 +282,7 @@ def pool_sites(
 ) -> Estimate:
     """Return the pooled estimate of sites. Rates need the effective sizes of the sites."""
     if len(sites) < 2:
-        raise ValueError(f"groups must have two sites without failed fits, got {len(sites)}.")
+        raise ValueError(f"groups must contain two sites without failed fits, got {len(sites)}.")
     listed = list(sites.values())
     if scale == "auto":
         scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")

@@ -730,7 +730,7 @@ def draw_clusters(shown: ShownClusters) -> Figure:
     n_clusters = len(np.unique(shown.labels))
     return Figure(
         partial(draw_map, shown),
-        "The figure shows the first two principal components. Each cluster has its number at "
+        "The figure shows the first two principal components. The number of each cluster is at "
         "its mean. Clusters that overlap here may be separated in other directions.",
         label=f"The samples of {n_clusters} clusters on two principal components.",
     )

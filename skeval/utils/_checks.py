@@ -1264,7 +1264,7 @@ CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}
 
 
 def is_data(value: Any) -> bool:
-    """Return whether a value may be data of samples."""
+    """Return whether a value may contain the data of samples."""
     return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
