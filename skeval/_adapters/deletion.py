@@ -88,7 +88,7 @@ MakeDeletion = Callable[[Any, Any, Target, tuple], Deletion | None]
 
 @dataclass(eq=False)
 class DeletionSolver(Solver):
-    """Fits of an estimator after transformers, by deletion of the omitted samples."""
+    """Solver that fits an estimator after transformers by deleting the omitted samples."""
 
     make_deletion: MakeDeletion
     estimator: Any

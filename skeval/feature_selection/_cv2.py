@@ -398,7 +398,7 @@ class CV2FeatureSelectionPipeline(
         withhold_estimates(self.classifier_)
 
     def _select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
-        """Return the final features of X for a method with these arguments."""
+        """Return the final features of X for a call of `method` with the arguments `params`."""
         params = route_call(self, method, params, "selector", "transform")
         if self.final == "refit":
             return self.selector_.transform(X, **params)

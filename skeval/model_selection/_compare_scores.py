@@ -423,7 +423,7 @@ def read_score_table(
         raise ValueError(
             f"scores must be complete, but {names[column]!r} has no score on {datasets[row]!r} "
             f"({lacks.sum()} missing in all). missing='drop' leaves out {np.sum(~kept)} of "
-            f"{len(datasets)} data sets. missing='keep' uses their other scores."
+            f"{len(datasets)} data sets. missing='keep' keeps their other scores."
         )
     # each pair needs data sets with both scores
     present = (~lacks[kept]).astype(int)

@@ -207,10 +207,10 @@ def permutation_test(
     permutations. Scores that differ by rounding errors are not ties there. An undefined null score
     counts against the null hypothesis.
 
-    If a test with `max_exceedances` stops at permutation `L`, its P-value is ``h/L``. Otherwise,
-    it is the P-value above. With `alpha`, the P-value is the probability under the null hypothesis
+    If a test with `max_exceedances` stops at permutation `L`, its P-value is ``h/L``. Otherwise, it
+    is the P-value above. With `alpha`, the P-value is the probability under the null hypothesis
     that the test stops with a fraction ``(1+b)/(1+L)`` of exceedances that is at most the observed
-    one [3]_. All are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
+    one [3]_. All three P-values are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
 
     Some texts print ``b/P`` instead of ``(1+b)/(1+P)``, which is too small [1]_.
 

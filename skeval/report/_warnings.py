@@ -382,8 +382,8 @@ def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator
 
 WIDE_INTERVAL = 0.2
 TWO_ANSWERS = 3.0
-"""Standard errors of the headline between two estimates of the same error. For false alarms see
-doc/user_guide/warnings.rst."""
+"""Maximum difference between two estimates of the same error, in standard errors of the main one.
+For false alarms see doc/user_guide/warnings.rst."""
 NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error is uninformative."""
 

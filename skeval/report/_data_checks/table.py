@@ -202,7 +202,7 @@ def describe_table(
     feature_names: Sequence[str] | None,
     left_out: Mapping[str, Any],
 ) -> TableDescription:
-    """Describe tables and lists of texts, and for other samples only the target."""
+    """Describe tables and lists of texts. Only the target is described for other samples."""
     X, n = convert_rows(X), len(target)
     rows: Any = slice(None)
     unchecked: list[str] = []
