@@ -88,7 +88,7 @@ MakeDeletion = Callable[[Any, Any, Target, tuple], Deletion | None]
 
 @dataclass(eq=False)
 class DeletionSolver(Solver):
-    """Fits of an estimator after transformers, by deletion of the omitted samples."""
+    """Solver that fits an estimator after transformers by deleting the omitted samples."""
 
     make_deletion: MakeDeletion
     estimator: Any
@@ -170,9 +170,9 @@ class DeletionSolver(Solver):
         return FitOutput(block.test, failed, **columns)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
-        """Return whether a fit predicts as its model, and keep the difference as noise.
+        """Compare a fit with the fitted model. Return whether they agree.
 
-        None if the fit is not settled.
+        Their difference is stored as rounding noise. None if the fit is not settled.
         """
         # labels must be equal
         output, target = self.solve(block), self.target

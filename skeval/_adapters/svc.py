@@ -241,7 +241,7 @@ KEPT_KERNELS = 2**20
 """Maximum size of the Gram matrices in memory at a time, in numbers. They stay in the cache."""
 
 STACK_ELEMENTS = 2**20
-"""Approximate maximum size of a stack of selected columns, in numbers."""
+"""Approximate maximum number of elements in a stack of selected columns."""
 
 TIED = 1e-8
 """Largest decision value whose sign may be a rounding error. Such a value counts as 0."""
@@ -512,7 +512,7 @@ PairSolver = LinearPairSolver | KernelPairSolver
 
 
 def group_equal(maps: ColumnMaps | None, gamma: np.ndarray | None = None) -> list[np.ndarray]:
-    """Return groups of fits that share their columns and gamma (n_fits,), so their kernel."""
+    """Group the fits (n_fits,) by columns and gamma. A group shares one kernel."""
     parts = [part for part in (gamma, *(maps or ())) if part is not None]
     groups: dict[bytes, list[int]] = {}
     for fit, rows in enumerate(zip(*parts, strict=True)):

@@ -744,7 +744,7 @@ def _read_labels(
 ) -> np.ndarray:
     """Return the labels. Raise if one is missing, or has spellings that differ by case or spaces.
 
-    With --text, all spellings are classes.
+    With --text, each spelling is a class.
     """
     start = f"{source}: the target column {target!r}"
     if not len(y):

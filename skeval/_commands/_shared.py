@@ -83,6 +83,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     kinds = "CSV, NPZ, Parquet, Feather or Excel file"
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
     # roles of columns
+    options.add = parser.add_argument_group("data").add_argument
     options.column("--target", target)
     options.several("--drop", "COLUMN", "column to exclude from the features")
     options.column("--id", "column that names the rows in the report and is not a feature")
@@ -90,6 +91,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
     parts = "days since 1970, year, month, day, weekday and hour"
     options.flag("--date-features", f"convert dates to numbers ({parts})")
     # the run and its output
+    options.add = add = parser.add_argument_group("run and output").add_argument
     options.number("--seed", 0, "random seed (default: 0)", default=0)
     add("--jobs", type=_parse_workers, help="number of joblib workers")
     add("--memory", metavar="FOLDER", help="folder of completed fits, to resume an interrupted run")

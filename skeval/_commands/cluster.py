@@ -53,6 +53,7 @@ def add_cluster(commands: Any) -> None:
         target="column of known classes, excluded from the features and compared with the clusters "
         "at the end (default: target, if present)",
     )
+    options.add = parser.add_argument_group("clustering").add_argument
     candidates = "from A to B clusters, both included (default: 2:8, or up to half of the samples)"
     options.add("--k", metavar="A:B", help=candidates)
     options.add(

@@ -95,7 +95,7 @@ class System(NamedTuple):
 
 
 class Values(NamedTuple):
-    """True values and the predictions of both systems: labels, probabilities, scores or numbers.
+    """True values and the predictions of both models: labels, probabilities, scores or numbers.
 
     Two classes are 1 for the positive one and 0. `y` and `labels` are as in the files.
     """
@@ -169,7 +169,7 @@ def _run_compare(options: argparse.Namespace) -> int:
     for note in notes:
         lines += fill_lines(f"note: {note}", width)
     _shared.print_lines(lines)
-    # the requested files: the numbers of the gate, and the page of both systems
+    # the requested files: the numbers of the gate, and the page of both models
     if options.json is not None:
         gate = {"passed": bool(passed), "alternative": alternative, "margin": options.margin}
         # A and B are the first and second file, and the difference is that of B minus A
@@ -232,7 +232,7 @@ def _read_systems(options: argparse.Namespace) -> tuple[list[System], str | None
 
 
 def _match_rows(systems: list[System], key: str) -> System:
-    """Return the second system with its rows in the order of the first one."""
+    """Return the second model with its rows in the order of the first one."""
     for system, other in (systems, systems[::-1]):
         n_rows = Counter(system.ids)
         for place, value in enumerate(other.ids):

@@ -72,10 +72,11 @@ def add_evaluate(commands: Any) -> None:
     )
     parser.set_defaults(run=_run)
     target = "column to predict in a file (default: target)"
-    options, add = _shared.add_common(parser, target=target), parser.add_argument
+    options = _shared.add_common(parser, target=target)
+    options.add = add = parser.add_argument_group("problem and model").add_argument
     # the problem
     options.column("--groups", "column of groups, such as patients, which are never split")
-    before = "each fold is predicted from earlier rows"
+    before = "Each fold is predicted from earlier rows"
     options.column("--time", f"column of numbers or dates that is not a feature. {before}")
     options.column("--by", "report the error by subgroups of this column, which remains a feature")
     options.task()
@@ -235,7 +236,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
     if unknown:
         raise ValueError(f"--predictions: the column {unknown[0]!r} does not contain predictions.")
     table, numbers = _shared.choose_task(table, options)
-    # a column of each class, of each system, or a single one
+    # a column of each class, of each model, or a single one
     places = [table.feature_names.index(name) for name in options.predictions]
     columns: Any = table.X[:, places]
     classes = _shared.name_classes(table)

@@ -554,7 +554,7 @@ def _smooth_curve(steps: Steps) -> Floats:
 
 
 def _draw_curve(true: Floats, sizes: NDArray[np.intp], rng: Generator) -> Floats:
-    """Return simulated rates of both classes at the true ones, shape (2, n_places)."""
+    """Return rates of both classes simulated from the true rates, shape (2, n_places)."""
     drawn = np.zeros_like(true)
     for row, (rates, size) in enumerate(zip(true, sizes, strict=True)):
         share = np.maximum(np.diff(rates), 0.0)

@@ -80,9 +80,10 @@ def _observed_gap(bins: Bins) -> float:
 
 
 def shrink_distances(bins: Bins) -> Floats:
-    """Return the signed distance of each bin whose expected observed distance is the observed one.
+    """Return the signed true distance of each bin, corrected for chance.
 
-    The distance is 0 if chance alone explains a larger distance.
+    With this true distance, the expected observed distance equals the observed one. The result is
+    0 if chance alone explains a larger distance.
     """
     # bisect the distance of each bin on its side
     side = np.sign(bins.observed - bins.predicted)

@@ -407,17 +407,17 @@ class BootstrapExtra(ErrorExtra):
     Attributes
     ----------
     resubstitution : float
-        Error of one fit on all samples, on these samples (`AE`).
+        Error of a model trained on all samples, on the same samples (`AE`).
     oob : float
-        Error on the samples that each resample left out (`BI`).
+        Error on the samples that are not in the resample, averaged over resamples (`BI`).
     no_information : float
         Mean loss over all pairs of a label and a prediction (:math:`\gamma`).
     relative_overfitting : float
         `R`, from 0 (no overfitting) to 1 (no better than no information).
     weight : float
-        Weight of the out-of-bag error.
+        Weight of the out-of-bag error in the estimate.
     optimism : float or None
-        Mean optimism, only for the method "optimism".
+        Mean optimism, or None unless the method is "optimism".
     n_redrawn : int
         Number of degenerate resamples that were drawn again.
     """
@@ -442,7 +442,7 @@ class PerturbationExtra(ErrorExtra):
     resubstitution : float
         Error of one fit on all samples, on these samples.
     statistics : ndarray of shape (n_resamples,)
-        Perturbed statistics `W*`.
+        Perturbed statistic `W*` of each resample.
     """
 
     statistic: str
@@ -512,13 +512,13 @@ class Test(ResultWithLimits):
         Number of resamples with a statistic at least as extreme as the observed one, or None if
         there are no resamples.
     caution : str
-        Sentence to read before reporting the P-value, usually empty.
+        Sentence on the limits of the P-value. It is usually empty.
     stopped : bool or None
-        Whether a sequential permutation test has stopped.
+        Whether a sequential permutation test has stopped early. None for other tests.
     exchanged : str
-        Exchanged units of a permutation test, if they are not single samples.
+        Units that a permutation test permutes. Empty if they are single samples.
     null_hypothesis : str
-        Null hypothesis in words, if single samples were not exchanged.
+        Null hypothesis in words. Empty if single samples are permuted.
     details : mapping
         Further results of the test.
     limits : mapping of str to callable
@@ -686,16 +686,16 @@ class Curve(Result):
     band : Band or None
         ``band.low`` and ``band.high`` are the limits of a simultaneous band for the whole curve.
     thresholds : ndarray or None
-        Threshold of the score at each point, as described by the function.
+        Threshold of the score at each point, or None if points have no threshold.
     area : Estimate or None
-        The area under the curve.
+        Area under the curve with its interval, or None if it was not computed.
     confidence_level : float
         Nominal coverage of the interval at each point, of the band, and of the interval of the
         area.
     method : str
         Name of the interval method.
     columns : mapping of str to ndarray of shape (n_points,)
-        Further values at each point.
+        Further values at each point, with their names as keys.
     answer : str
         Conclusion in words, printed above the points. Usually empty.
     extra : object

@@ -448,9 +448,10 @@ def round_ties(values: Floats, axis: int | None = None) -> Floats:
 
 
 def rank_rows(scores: Floats) -> Floats:
-    """Return the rank of each score in its row. The highest score has rank 1, ties the mean rank.
+    """Return the rank of each score in its row. Rank 1 is the highest score.
 
-    Missing scores have no rank (nan), and the other scores are ranked among each other.
+    Ties have their mean rank. Missing scores have no rank (nan), and the other scores are ranked
+    among each other.
     """
     return stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
 

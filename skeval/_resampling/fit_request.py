@@ -78,7 +78,10 @@ class FitRequest:
         return replace(self, methods=tuple(sorted(methods)))
 
     def need_no_model(self, inputs: Inputs) -> bool:
-        """Whether predictions suffice, so that a solver, which has no models, can do the fits."""
+        """Whether only predictions are requested.
+
+        A solver, which returns no models, can then do the fits.
+        """
         if self.note is not None or self.scorer is None:
             return self.note is None
         # a scorer may use the model in other ways

@@ -217,11 +217,11 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
 def tie_values(values: np.ndarray) -> np.ndarray:
     """Return decision values, made equal if they differ by rounding errors only.
 
-    Values are tied if their distance is at most the largest of the following: 1e-9 of the spread
-    of all values, the relative accuracy of a solver, sixteen machine epsilons of the largest value
+    Values are tied if their distance is at most the largest of the following: 1e-9 of the spread of
+    all values, the relative accuracy of a solver, sixteen machine epsilons of the largest value
     (which may come from the intercept), and, in `tie_rows`, the rounding errors of the underlying
-    sums. Therefore, a classifier that is constant except for rounding ranks no pair of samples. A
-    classifier whose differences are small relative to its intercept ranks all pairs.
+    sums. Therefore, a classifier that is constant except for rounding ranks no pair of samples. All
+    pairs are ranked, even if the differences of a classifier are small relative to its intercept.
 
     `values` has shape (n_samples,) or (n_samples, n_classes). Each column is tied separately.
     """
@@ -235,7 +235,7 @@ def tie_values(values: np.ndarray) -> np.ndarray:
 def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     """Return values (n_rows, size), tied within each row up to rounding errors `noise` of the row.
 
-    A row that is not finite stays unchanged.
+    Rows with nan or infinite values are not changed.
     """
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
@@ -617,7 +617,7 @@ def check_search(name: str, estimator: Any) -> None:
     if not is_search(estimator):
         return
     if getattr(estimator, "refit", True) is False:
-        raise ValueError(f"{name} must have refit=True, a metric or a function, got refit=False.")
+        raise ValueError(f"refit of {name} must be True, a metric or a function, got False.")
     for argument in ("param_grid", "param_distributions"):
         grids = getattr(estimator, argument, None) or []
         grids = [grids] if isinstance(grids, Mapping) else grids

@@ -193,8 +193,8 @@ def read_time(time: Any, X: Any) -> np.ndarray:
         )
     if values.dtype.kind not in "iufM":
         raise ValueError(
-            f"time must contain numbers or dates without time zone, got {values.dtype}. Convert "
-            "it by pandas.to_datetime(time, utc=True).to_numpy('datetime64[ns]')."
+            f"time must contain numbers or dates without a time zone, got {values.dtype}. Convert "
+            "dates with pandas.to_datetime(time, utc=True).to_numpy('datetime64[ns]')."
         )
     missing = _checks.find_missing(values)
     if missing.any():

@@ -167,7 +167,7 @@ class FeatureProblems:
     def _solve(
         self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
     ) -> None:
-        """Solve in blocks, all from the same start of one row."""
+        """Solve problems in blocks. All start from the same single row `start`."""
         for at in newton.split_problems(problems, size):
             duals = Duals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)

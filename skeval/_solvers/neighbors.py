@@ -99,7 +99,7 @@ class SortedNeighbors:
         self._differences = np.empty((n_samples, 0, 0))
 
     def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:
-        """Return the votes, given labels (n_fits, n), as codes, or numbers if `n_classes` is 0."""
+        """Return the votes for labels (n_fits, n): class codes, or numbers if `n_classes` is 0."""
         shape, k = splits.tested.shape, self.n_neighbors
         share = float((splits.weights != 0).mean())
         # mean plus seven standard deviations of the length that a vote needs

@@ -165,7 +165,10 @@ def are_optimal(duals: Duals, solved: SetSolution) -> np.ndarray:
 
 
 def solve_from_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
-    """Solve problems from guessed sets, and those that do not settle by the interior point."""
+    """Solve problems from guessed sets.
+
+    Problems whose sets do not converge are solved by the interior point.
+    """
     result = active_set(duals, sets, max_iter=_ROUNDS_OF_SETS, patience=duals.box.shape[1])
     again = ~result.settled
     if again.any():

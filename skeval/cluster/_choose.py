@@ -130,22 +130,24 @@ class NClustersChoice(Result):
         one halving of each draw. The attribute `reference_standard_errors` contains the standard
         errors.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
-        Value of each draw of the reference.
+        Value for each random draw of reference data.
     limits : ndarray of shape (n_candidates,)
-        Required value of each candidate.
+        Value that each candidate must reach to be chosen.
     method : str
         Name of the measure.
     reference : {"uniform", "box", "permuted", "unimodal"}
         Kind of reference data without structure.
     threshold : float
-        Smallest strength of real clusters for any reference. Only prediction strength uses it.
+        Minimum prediction strength of a clustering, whatever the reference data give. Other methods
+        ignore it.
     rule : str
-        Rule of the choice in words.
+        Sentence that states how the number of clusters was chosen.
     pvalue : float
-        P-value of more than one cluster. It is nan unless the method is sequential.
+        P-value of the test of one cluster against more than one. It is nan unless the method is
+        sequential.
     pvalue_more : float
         P-value of more than `n_clusters` clusters, from the sequential method. It is nan for other
-        methods, and if `n_clusters` is 1, which `pvalue` tests, or the largest candidate.
+        methods. It is also nan if `n_clusters` is 1 (see `pvalue`) or the largest candidate.
     cautions : tuple of str
         Sentences about columns or shapes for which the reference of the sequential method is
         invalid. The tuple is empty for other methods.
@@ -316,9 +318,9 @@ def choose_n_clusters(
     Here, z standardizes by the mean and the standard deviation in simulated data of this kind. If
     the statistic is significant at 5 %, the k with the largest silhouette becomes the next
     hypothesis, with k unimodal clusters. It is tested against more clusters with :math:`\max_k
-    z(s_k)`. After a rejection, the next hypothesis is the k with the largest relative excess
-    :math:`(s_k - r_k) / (1 - r_k)` over the mean :math:`r_k` of the simulated data. The choice is
-    the k of the first test that does not reject.
+    z(s_k)`. After a rejection, the next hypothesis has the k whose silhouette exceeds the mean
+    :math:`r_k` of the simulated data the most, relative to the largest possible excess:
+    :math:`(s_k - r_k) / (1 - r_k)`. The choice is the k of the first test that does not reject.
 
     The other methods measure the stability of halves, or the dispersion. Each candidate is
     computed on the same random halves of the data, and compared with halves of simulated data
@@ -400,12 +402,10 @@ def choose_n_clusters(
     gap_statistic : Computes only the gap, with its dispersions.
     StabilityDisplay : Draws the curve.
 
-    Notes
-    -----
-    With 60 samples in all, the test finds a cluster of a sixth of the samples at a distance of
-    five standard deviations from a larger one. It does not find elongated parallel clusters if
-    K-means cuts across them. With columns on a lattice or sparse X it uses only silhouettes, which
-    may miss a small cluster.
+    Notes ----- With 60 samples in all, the test finds a cluster of a sixth of the samples at a
+    distance of five standard deviations from a larger one. It does not find elongated parallel
+    clusters if K-means cuts across them. If the columns are on a lattice or X is sparse, the test
+    uses only silhouettes, which may miss a small cluster.
 
     The columns of the unimodal reference are smooth unimodal distributions, either sinh-arcsinh
     distributions [3]_ or beta distributions. Values on a lattice, such as counts, remain on it.
@@ -1128,7 +1128,7 @@ def structure_test(
     labels = _stability.fit_labels(first, X)
     statistic = float(index(X, labels))
     if not np.isfinite(statistic):
-        raise ValueError(f"index must be finite for the data, got {statistic}.")
+        raise ValueError(f"index must be finite for the clusters of X, got {statistic}.")
     # the same clusterer and index in draws of the reference
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     measure = partial(index_of_draw, clusterer, draws, index)

@@ -34,11 +34,11 @@ class ClusteringComparison(Result):
     names : tuple of str
         Names of the clusterings.
     indices : tuple of str
-        The indices.
+        Names of the indices.
     greater_is_better : tuple of bool
-        Direction of each index.
+        Whether larger values of each index are better.
     values : ndarray of shape (n_clusterings, n_indices)
-        Value of each index.
+        Value of each index (columns) for each clustering (rows).
     n_clusters : ndarray of shape (n_clusterings,)
         Number of distinct labels of each clustering, including -1.
     dominates : ndarray of shape (n_clusterings, n_clusterings), dtype bool

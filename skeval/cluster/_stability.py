@@ -427,7 +427,7 @@ class ClusterStability(Result):
         Mean Jaccard coefficient with the most similar cluster of a resample, and its standard
         error over the resamples.
     replicates : ndarray of shape (n_clusters, n_resamples)
-        Coefficient in each resample.
+        Jaccard coefficient of each cluster in each resample.
     partition : ndarray of shape (n_samples,)
         Cluster of each sample. -1 is noise.
     method : {"bootstrap", "subset", "jitter"}

@@ -134,13 +134,14 @@ class CV2FeatureSelectionPipeline(
         Error rate over all held-out predictions of the rounds. They repeat `selector` and
         `classifier`, but no step before this estimator. It does not exist with ``cv=None``.
     fold_supports_ : bool ndarray of shape (n_rounds, n_features)
-        Features selected in each round. It does not exist with ``cv=None``, or with an extraction,
-        which makes new features and keeps no columns of `X`.
+        Features selected in each round. It does not exist if ``cv=None`` or if `selector` extracts
+        new features and thus keeps no columns of `X`.
     selection_frequency_ : ndarray of shape (n_features,)
-        Fraction of the rounds that selected each feature. It does not exist with ``cv=None`` or an
-        extraction.
+        Fraction of the rounds that selected each feature. It does not exist if ``cv=None`` or if
+        `selector` extracts new features.
     stability_ : Estimate
-        Nogueira's measure over the rounds. It does not exist with ``cv=None`` or an extraction.
+        Stability of the selected features over the rounds (Nogueira's measure). It does not exist
+        if ``cv=None`` or if `selector` extracts new features.
     support_ : bool ndarray of shape (n_features,)
         Features of the final classifier, as returned by `get_support`. It does not exist with an
         extraction.
@@ -397,7 +398,7 @@ class CV2FeatureSelectionPipeline(
         withhold_estimates(self.classifier_)
 
     def _select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
-        """Return the final features of X for a method with these arguments."""
+        """Return the final features of X for a call of `method` with the arguments `params`."""
         params = route_call(self, method, params, "selector", "transform")
         if self.final == "refit":
             return self.selector_.transform(X, **params)
@@ -606,7 +607,10 @@ def support_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise if its own error, which ignores the selection, is accessed."""
+    """Make the classifier raise an error if its own error estimate is read.
+
+    That estimate ignores the selection.
+    """
     final = last_step(getattr(classifier, "best_estimator_", classifier))
     if hasattr(final, "_withhold_estimates"):
         final._withhold_estimates(
@@ -886,7 +890,7 @@ class BiasExtra:
     cv2_error : float
         Error rate with the features selected in every training part (CV2).
     cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
-        Both error rates in each repeat.
+        Error rates CV1 and CV2 in each repeat.
     n_repeats : int
         Number of repeats.
     n_failed : int

@@ -769,8 +769,8 @@ def class_weights(
         small = support <= 1
         if small.any():
             raise ValueError(
-                "'log_inverse' weights need more than one sample of every class in y_true, got at "
-                f"most one of {classes[small].tolist()}."
+                "average='log_inverse' requires at least two samples of each class in y_true, got "
+                f"at most one of {classes[small].tolist()}."
             )
         weight = 1 / np.log2(support)
     else:

@@ -230,7 +230,7 @@ def curve_dominance(
     Returns
     -------
     winner : {"a", "b", "equal", "cross"}
-        The dominating curve, or "equal" or "cross" if there is none.
+        Curve that dominates the other one. "equal" or "cross" if neither does.
     crossings : ndarray of shape (n_crossings, 2)
         Points (x, y) where the curves cross, sorted by x.
 

@@ -147,7 +147,7 @@ class ScoreDisplay(CurveDisplay):
         Parameters
         ----------
         estimator : classifier
-            Fitted classifier with two classes. A calibration curve supports more.
+            Fitted classifier with two classes. For a calibration curve, more classes are supported.
         X : array-like of shape (n_samples, n_features)
             Held-out samples.
         y : array-like of shape (n_samples,)

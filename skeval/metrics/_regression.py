@@ -569,7 +569,7 @@ def _mean_under_distribution(
     one call of a vector-valued quadrature, so that the functions get many points at once.
     """
     if distribution.ppf(0.25) == distribution.isf(0.25):
-        raise ValueError(f"distribution must not be a single point, got {distribution!r}.")
+        raise ValueError(f"distribution must not have a single value, got {distribution!r}.")
     # quantiles in an infinite tail lose their digits in some versions of SciPy
     (low, high), v = distribution.support(), expit(-_BREAKS)
     exact = np.ones(len(_BREAKS), dtype=bool)

@@ -124,7 +124,7 @@ MODEL_WEIGHT = 20.0
 
 
 class Folds(NamedTuple):
-    """Models of out-of-fold predictions.
+    """Models whose out-of-fold predictions are scored.
 
     Attributes
     ----------

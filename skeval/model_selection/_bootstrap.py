@@ -2,8 +2,8 @@
 
 The module begins with the two public functions, which share one plan and one loop over its fits.
 The estimates of losses and of scores follow. For losses, a model predicts the samples that its
-resample left out. For scores, it predicts all samples. Its predictions are scored on the resample
-that trained it, on all samples, and on the samples that the resample left out.
+resample left out. For scores, each model predicts all samples. Its predictions are scored on the
+resample that trained it, on all samples, and on the samples that the resample left out.
 """
 
 from __future__ import annotations

@@ -210,11 +210,11 @@ def compare_classifiers(
       bayes      0.9367
       neighbors  0.9296
       centroid   0.8858
-    corrected resampled t, 95 % simultaneous intervals
+    corrected resampled t-test, 95 % simultaneous intervals
       bayes - neighbors     0.0071 [-0.0646, 0.0789]  P = 0.777
       bayes - centroid      0.0510 [-0.0074, 0.1094]  P = 0.065
       neighbors - centroid  0.0438 [-0.0026, 0.0902]  P = 0.065
-      bayes has the highest score (corrected resampled t, level 5 % for all of 3 pairs). No
+      bayes has the highest score (corrected resampled t-test, level 5 % for all of 3 pairs). No
       significant difference from neighbors, centroid; this is not evidence of equality. See
       the intervals.
     >>> comparison.ranks["centroid"].interval.low

@@ -183,8 +183,8 @@ def compare_predictions(
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`. Its interval
     contains each difference `c` for which the same test of :math:`|d^* - \bar s c|` against
     :math:`|d - c|` has a larger P-value than the level, where :math:`\bar s` is the mean sign of
-    the samples in the permutation, -1 for a swap [9]_. The interval of "bootstrap" inverts its
-    test, too. It is symmetric around `d`.
+    the samples in the permutation, -1 for a swap [9]_. With "bootstrap", the interval also inverts
+    the test. It is symmetric around `d`.
 
     With :math:`G_j` the number of samples that model `j` of `k` predicts correctly, and
     :math:`L_i` the number of models that predict sample `i` correctly, Cochran's statistic is
@@ -257,7 +257,7 @@ def compare_predictions(
     _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     if metric is not None and (isinstance(metric, str) or is_plain_scorer(metric)):
         metric = find_metric(metric)
-    # systems by name
+    # models by name
     named = name_listed("predictions", predictions, "prediction")
 
     # the test, and the options that it takes
@@ -304,7 +304,7 @@ def compare_predictions(
     )
     source = read_compared(source) if within is None else average_units(source, method, within)
 
-    # scores of the systems, and the tests of their differences
+    # scores of the models, and the tests of their differences
     values, arguments = evidence.read(source)
     tests, extra = row.test(*arguments, alternative), ComparisonExtra()
     if method == "max_t":
@@ -469,7 +469,7 @@ class ComparedPredictions:
         row, arguments = find_row(roc_auc_score), unwrap(self.metric)[1] if self.metric else {}
         assert row is not None
         assert row.influence is not None
-        # area of each system, and the influence of each sample on it
+        # area of each model, and the influence of each sample on it
         values, influence = [], []
         for word, vector in zip(self.words, self.vectors, strict=True):
             score = as_scores(word, vector) if of_two else vector
@@ -583,7 +583,7 @@ class ComparedPredictions:
                     resampled = values_of_draws(partial(areas_held, areas, self.weight), *plan)
             elif self._are_counts(of_samples):
                 # the number of samples of each pattern of right and wrong predictions; patterns in
-                # the order of the samples, so that the order of the systems does not matter
+                # the order of the samples, so that the order of the models does not matter
                 _, first, counts = np.unique(
                     of_samples, axis=1, return_index=True, return_counts=True
                 )
@@ -598,7 +598,7 @@ class ComparedPredictions:
 
     def exchange(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """Return `draw` with the differences of swapped pairs, (n_pairs, n_resamples)."""
-        # predictions of two systems are exchanged for whole units
+        # predictions of two models are exchanged for whole units
         shapes = {vector.shape for vector in self.vectors}
         if len(shapes) > 1:
             raise ValueError(
@@ -627,7 +627,7 @@ class ComparedPredictions:
                     difference = partial(areas_exchanged, both, self.weight)
                     exchanges.append(values_of_draws(difference, *plan))
             elif self._are_counts(of_samples):
-                # the samples of each difference that keep their sign, those of the system that
+                # the samples of each difference that keep their sign, those of the model that
                 # predicts the first discordant sample correctly first
                 own, n = of_samples[a] - of_samples[b], self.n_samples
                 sign = own[np.argmax(own != 0)] or 1.0

@@ -182,8 +182,8 @@ def compare_scores(
     level of 5 %. If every second one had thirty times the standard deviation, "nemenyi" found a
     difference in 9 to 10 % of experiments, and F rejected in 7 to 9 %. If every second one had
     skewed scores, the rates were up to 10 and 12 % on 50 data sets. The rates of "wilcoxon" were 2
-    to 4 % and 5 to 7 %. On 5 data sets it never rejects. These results, and the power, are in
-    ``benchmarks/results/over_datasets.md``.
+    to 4 % and 5 to 7 %. On 5 data sets, Wilcoxon's test never rejects. These results, and the
+    power, are in ``benchmarks/results/over_datasets.md``.
 
     Over items, the largest statistic is compared with normal draws [3]_. The rank of a model is at
     least 1 plus the number of significantly better models, and at most the number of models that
@@ -213,7 +213,7 @@ def compare_scores(
     score, corrected_t
       a  0.8140
       b  0.7920
-    corrected resampled t, 95 % interval
+    corrected resampled t-test, 95 % interval
       a - b   0.0220 [-0.0023, 0.0463]  P = 0.0657
       No significant difference at 5 % (P = 0.066). This is not evidence of equality. The
       difference may be anywhere from -0.002 to 0.046 (95 % CI).
@@ -423,7 +423,7 @@ def read_score_table(
         raise ValueError(
             f"scores must be complete, but {names[column]!r} has no score on {datasets[row]!r} "
             f"({lacks.sum()} missing in all). missing='drop' leaves out {np.sum(~kept)} of "
-            f"{len(datasets)} data sets. missing='keep' uses their other scores."
+            f"{len(datasets)} data sets. missing='keep' keeps their other scores."
         )
     # each pair needs data sets with both scores
     present = (~lacks[kept]).astype(int)
@@ -528,7 +528,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
     if len(items) < table.size:
         item, system = np.argwhere(~np.isfinite(table))[0]
         raise ValueError(
-            f"scores must have one score for each item and system, got none for item "
+            f"scores must have one score for each item and model, got none for item "
             f"{listed[item]} by {systems[system]!r}."
         )
     if groups is not None:

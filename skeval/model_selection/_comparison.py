@@ -185,13 +185,13 @@ class Difference(ResultWithValue):
     Attributes
     ----------
     name : str
-        Names of the score and of the models.
+        Names of the score and of both models, as text.
     a, b : str
         Names of the two models. The difference is the score of `a` minus the score of `b`. Over
         data sets it is the median of the means of all pairs of differences (Hodges-Lehmann), and
         `standard_error` is nan.
     value, standard_error : float
-        The difference and its standard error.
+        Difference between the scores of both models, and its standard error.
     interval : ConfidenceInterval
         Interval of the difference. It is always two-sided, so a one-sided test at 5 % corresponds
         to the limits of a 90 % interval.
@@ -405,12 +405,12 @@ class ComparisonExtra:
     datasets, dropped : tuple of str
         Names of the data sets, and names of the data sets without all scores.
     reason : str
-        Reason for the choice of the test, over data sets.
+        Reason for the choice of the test. Empty unless data sets are compared.
     mean_ranks : ndarray of shape (n_names,) or None
         Mean ranks over the data sets. If scores are missing on a data set, its ranks are stretched
         to the range of the ranks of all models.
     critical_difference : float or None
-        Critical difference of mean ranks.
+        Critical difference of mean ranks, or None unless data sets are compared.
     """
 
     split_scores: np.ndarray | None = field(default=None, repr=False)
@@ -455,7 +455,8 @@ class Comparison(Result):
     greater_is_better : bool
         Whether a larger score is better.
     margin : float or None
-        Largest difference that does not matter.
+        Largest difference without practical importance, in the unit of the score. None if no margin
+        was passed.
     extra : ComparisonExtra
         Further results of the test. Examples are ``extra.split_scores`` over splits,
         ``extra.mean_ranks`` over data sets, and ``extra.lows`` and ``extra.highs``, the limits of
@@ -540,7 +541,7 @@ class Comparison(Result):
         """Difference between the two models. It is defined only for two models."""
         if len(self.names) > 2:
             raise AttributeError(
-                f"difference requires two models. differences has all pairs of {self.names}."
+                f"`difference` is defined for two models, got {len(self.names)}. Use `differences`."
             )
         return self.differences[self.names[0], self.names[1]]
 
@@ -601,7 +602,7 @@ class Comparison(Result):
         n_names, (low, high) = len(self.names), self.tests.bound(confidence_level)
         first, second = list_pairs(n_names).T
         above, below = (low > 0, high < 0)[:: 1 if self.greater_is_better else -1]
-        # numbers of systems that are significantly better, and significantly worse
+        # numbers of models that are significantly better, and significantly worse
         better = np.bincount(first[below], minlength=n_names)
         better += np.bincount(second[above], minlength=n_names)
         worse = np.bincount(first[above], minlength=n_names)
@@ -619,8 +620,8 @@ class Comparison(Result):
         *names, last = self.names
         cited, several = " [1]" * bool(work), len(self.names) > 2
         tested = f"All {len(self.differences)} pairs were" if several else "The difference was"
-        text = f"{', '.join(names)} and {last} were compared by {self.scoring}. {tested} tested by"
-        text += f" {self.title}{cited}."
+        text = f"{', '.join(names)} and {last} were compared by {self.scoring}. {tested} tested "
+        text += f"({self.title}){cited}."
         if not several:
             text += f" The {level} confidence interval is for the difference."
         else:
@@ -661,7 +662,7 @@ class Comparison(Result):
             return self.difference.conclusion
         superlative = "highest score" if self.greater_is_better else "lowest score"
         best, pvalues = find_equal(self._worth, self._worth.max()), self.to_matrix("pvalue")
-        # systems that differ from all best ones, and those without a test
+        # models that differ from all best ones, and those without a test
         is_significant = (pvalues[best] <= self.level).all(axis=0)
         unknown = np.isnan(pvalues[best]).any(axis=0)
         worse, untested, similar = (
@@ -685,7 +686,7 @@ class Comparison(Result):
             text += f" {leaders} by the size of the differences, which mean ranks ignore. Do not"
             text += " call either the better one."
 
-        # pairs among the other systems
+        # pairs among the other models
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
             text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
@@ -749,7 +750,7 @@ class Comparison(Result):
         if len(self.names) > MAX_LISTED:
             lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
         else:
-            # the pairs of the best systems come first
+            # the pairs of the best models come first
             place = {self.names[at]: number for number, at in enumerate(self.order)}
             rows = []
             for each in sorted(

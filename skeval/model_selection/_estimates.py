@@ -389,8 +389,8 @@ def cross_val_error(
         Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
         does only the remaining ones. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fold, counts it
-        and warns.
+        Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fold, with a
+        warning, and the result contains the number of failed fits.
 
     Returns
     -------

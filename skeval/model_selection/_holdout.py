@@ -77,14 +77,14 @@ def holdout_error(
         `replicates` is 1 for each misclassified sample and 0 for all others. In `extra`,
         `n_errors` is the number of errors (a sum of weights if samples have weights).
         `class_errors` and `class_sizes` contain the error rate and the effective number of samples
-        of each of the `classes`. With `priors`, `variance_reduction` is the variance for the same
-        number of samples drawn at random minus the variance of the estimate.
+        of each of the `classes`. If `priors` is passed, `variance_reduction` is the reduction of
+        the variance compared with random sampling of the same size.
 
         Under random sampling, ``confidence_interval(method=)`` accepts "wilson" (default),
         "agresti_coull", "jeffreys", "exact", "wald" or "normal". With priors, it accepts
         "stratified_wilson" [1]_ (default) or "normal". The normal interval is too short for few
-        errors, and nan for none. With groups, the forms are those of random sampling, also with
-        priors. They use the number of independent samples that would have this standard error, and
+        errors, and nan for none. If groups are passed, the methods are those of random sampling,
+        even if priors are passed. They use the effective number of independent samples and
         Student's t quantile. "t" replaces "normal".
 
     Raises
@@ -233,13 +233,13 @@ class HoldoutSize(Result):
     Attributes
     ----------
     n_samples : int
-        Total number of samples.
+        Required number of test samples.
     per_class : tuple of int or None
         Number of samples from each class under selective sampling, in the order of `priors`.
     half_width : float
         Half the width of the interval at the assumed error.
     confidence_level : float
-        Nominal coverage.
+        Nominal coverage of the interval.
     method : str
         Name of the interval.
     """

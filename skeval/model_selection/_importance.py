@@ -90,7 +90,7 @@ def feature_importance(
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive. They are used in every fit and in all results for
-        single samples. Scores of fits are not weighted.
+        single samples. The scores of single folds are computed without weights.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None

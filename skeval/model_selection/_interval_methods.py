@@ -119,8 +119,8 @@ def error_interval(
         sample (the default), or "zero_one", whether any label is wrong. For numeric targets, it is
         the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, such as the patient. Groups are never split. Intervals count groups
-        instead of samples, with Student's t quantile.
+        Group of each sample, such as the patient. Groups are never split. The sample size of the
+        interval is the number of groups, and the quantile is Student's t.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples.
@@ -322,16 +322,17 @@ def count_folds(
     """
     n = inputs.units.n_units
     most = n // per_fold
-    where = f"method={inputs.method!r} with {n} {inputs.units.kind.value}"
+    method, got = f"method={inputs.method!r}", f"{n} {inputs.units.kind.value}"
     if most < least:
         least *= per_fold
-        raise ValueError(f"X must contain at least {least} samples or groups for {where}.")
+        raise ValueError(f"{method} requires at least {least} samples or groups, got {got}.")
     if n_folds is None:
         return min(default, most, max(least, plans.default_folds(inputs.target, inputs.units.unit)))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"{argument} must be an integer, got {n_folds!r}.")
     if not least <= int(n_folds) <= most:
-        raise ValueError(f"{argument} must be from {least} to {most} for {where}, got {n_folds}.")
+        limits = f"must be from {least} to {most} for {method} with {got}"
+        raise ValueError(f"{argument} {limits}, got {n_folds}.")
     return int(n_folds)
 
 
@@ -694,7 +695,7 @@ def find_loss_units(
     repeats: Sequence[Sequence[np.ndarray]] | None,
     at_random: bool,
 ) -> SamplingUnits:
-    """Return the units of losses under the folds of `cv`.
+    """Return the sampling units of the losses for the folds of `cv`.
 
     If test sets overlap (no `repeats`), all losses of a sample are one unit.
     """

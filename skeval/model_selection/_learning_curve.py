@@ -6,7 +6,7 @@ first ones train. The training parts are therefore nested, and the test samples 
 The errors at all sizes are means over the same folds, so they are correlated. Curves are simulated
 around the measured curve, with the correlation of the folds and the widths of the intervals. The
 power law :math:`a + b m^{-c}` is fitted to the measured curve and to each simulated curve. The
-variation between these fits gives the precision of the law.
+variation between these fits estimates the precision of the power law.
 """
 
 from __future__ import annotations

@@ -194,12 +194,12 @@ def metric_interval(
         the metric is undefined. A formula has no replicates. The method `confidence_interval`
         computes the interval at another level from the same numbers.
 
-        With `by`, the result is a dict with the estimate in each subgroup. Its attribute
-        `less_the_rest` contains the difference of each subgroup from all other samples. The
-        `details` of a difference contain its P-values, `pvalue` and `pvalue_adjusted` (for the
-        false discovery rate over all subgroups). The attribute `largest_difference` is the largest
-        minus the smallest value of the subgroups, with an interval from their simultaneous
-        intervals.
+        If `by` is passed, the result is a dict. Its keys are the subgroups and its values their
+        estimates. Its attribute `less_the_rest` contains the difference of each subgroup from all
+        other samples. The `details` of a difference contain its P-values, `pvalue` and
+        `pvalue_adjusted` (for the false discovery rate over all subgroups). The attribute
+        `largest_difference` is the largest minus the smallest value of the subgroups, with an
+        interval from their simultaneous intervals.
 
         With several metrics, the result is a dict of these results. With `within`, `replicates`
         contains the values in the units, and ``details["unit_values"]`` contains them by unit.
@@ -489,8 +489,9 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     own = (
         f"its closed forms are {', '.join(map(repr, forms))}" if forms else "it has no closed form"
     )
-    own += " with stratify" * settings.stratify
-    own += " with groups or sample_weight" * (not sample.independent)
+    cases = ["stratify=True"] * settings.stratify
+    cases += ["groups or sample_weight are passed"] * (not sample.independent)
+    own += f" if {' and if '.join(cases)}" * bool(cases)
     raise ValueError(
         f"method={method!r} does not support {repr_metric(metric)} on these data, because {own}. "
         "'bca', 'percentile' and 'basic' support any metric."
@@ -582,9 +583,9 @@ MIN_EXCEEDANCES = 10
 
 
 def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
-    """Return the number on the rarer side of predicted quantiles, or None without a pinball loss.
+    """Return the number of samples on the rarer side of predicted quantiles.
 
-    It is also None if there are enough of them.
+    None if the metric is not a pinball loss, or if the number is sufficient.
     """
     function, _ = _table.unwrap(metric)
     of_quantiles = function in (mean_pinball_loss, winkler_loss, mean_quantile_loss)

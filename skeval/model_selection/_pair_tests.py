@@ -499,7 +499,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
             alone = np.maximum(alone, exact)
             limits = partial(_widen_limits, tests.limits, n, only_a, discordant - only_a)
             tests = replace(tests, limits=limits)
-    # with more than two systems, step down from the largest statistic
+    # with more than two models, step down from the largest statistic
     pvalues, largest = alone, None
     if k > 2:
         rng = np.random.default_rng(root)
@@ -717,15 +717,15 @@ ComparisonTest = Literal[
 ]
 TESTS = {
     "corrected_t": ComparisonMethod(
-        "corrected resampled t",
+        "corrected resampled t-test",
         "splits",
         corrected_t_test,
         work="C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
     ),
-    "permutation": ComparisonMethod("paired permutation", "exchanges", permutation, RULES),
+    "permutation": ComparisonMethod("paired permutation test", "exchanges", permutation, RULES),
     "bootstrap": ComparisonMethod("paired bootstrap", "resamples", bootstrap_pairs, RULES),
     "max_t": ComparisonMethod(
-        "largest t of all pairs",
+        "max-t method",
         "joint",
         max_t,
         RULES,
@@ -753,7 +753,7 @@ TESTS = {
         work="E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), "
         "https://doi.org/10.2307/2531595",
     ),
-    "time_blocks": ComparisonMethod("blocks of time", "time", time_blocks, RULES),
+    "time_blocks": ComparisonMethod("t-test over blocks of time", "time", time_blocks, RULES),
     "diebold_mariano": ComparisonMethod(
         "Diebold and Mariano's test",
         "forecasts",

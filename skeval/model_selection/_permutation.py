@@ -201,16 +201,16 @@ def permutation_test(
 
     ``sklearn.model_selection.permutation_test_score`` gives the same null distribution for the
     same permutations and folds if scores depend only on predicted labels and are means over folds.
-    Scores of probabilities may differ, because an estimator that stops before its optimum, such as
-    ``LogisticRegression``, and a fast solver may give probabilities that differ by up to 0.01.
-    There are three further differences. In scikit-learn, the default seed is fixed, so repeated
-    calls use the same permutations. Scores that differ by rounding errors are not ties there. An
-    undefined null score counts against the null hypothesis.
+    Probability scores may differ by up to 0.01, because some estimators, such as
+    ``LogisticRegression``, stop before the optimum, which a fast solver reaches. There are three
+    further differences. In scikit-learn, the default seed is fixed, so repeated calls use the same
+    permutations. Scores that differ by rounding errors are not ties there. An undefined null score
+    counts against the null hypothesis.
 
-    If a test with `max_exceedances` stops at permutation `L`, its P-value is ``h/L``. Otherwise,
-    it is the P-value above. With `alpha`, the P-value is the probability under the null hypothesis
+    If a test with `max_exceedances` stops at permutation `L`, its P-value is ``h/L``. Otherwise, it
+    is the P-value above. With `alpha`, the P-value is the probability under the null hypothesis
     that the test stops with a fraction ``(1+b)/(1+L)`` of exceedances that is at most the observed
-    one [3]_. All are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
+    one [3]_. All three P-values are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
 
     Some texts print ``b/P`` instead of ``(1+b)/(1+P)``, which is too small [1]_.
 
@@ -368,7 +368,7 @@ def _exchange_within(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exc
         _checks.warn_user(
             f"{pure.sum()} of {len(members)} groups have a single label and do not contribute to "
             "this test, which permutes labels within groups. To test differences between groups, "
-            "leave out the groups with several labels."
+            "remove the groups that have several labels."
         )
 
     def draw(r: int) -> np.ndarray:

@@ -138,10 +138,10 @@ def new_site_error(
     Returns
     -------
     Estimate
-        `value` is the mean over all sites, or on the scales "binomial" and "log" the value at the
-        median site. ``confidence_interval(method="prediction")`` is the prediction interval for
-        the true error at another site. It requires at least three sites. `replicates` contains the
-        errors of the sites. ``plot()`` draws the forest plot. `details` contains:
+        `value` is the mean over all sites. On the scales "binomial" and "log", it is the value at
+        the median site. ``confidence_interval(method="prediction")`` is the prediction interval
+        for the true error at another site. It requires at least three sites. `replicates` contains
+        the errors of the sites. ``plot()`` draws the forest plot. `details` contains:
 
         - "between", the standard deviation :math:`\tau` on the scale
         - "i_squared", the fraction of the variance of an estimate that is between sites [3]_
@@ -270,7 +270,7 @@ def pool_sites(
 ) -> Estimate:
     """Return the pooled estimate of sites. Rates need the effective sizes of the sites."""
     if len(sites) < 2:
-        raise ValueError(f"groups must have two sites without failed fits, got {len(sites)}.")
+        raise ValueError(f"groups must contain two sites without failed fits, got {len(sites)}.")
     listed = list(sites.values())
     if scale == "auto":
         scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")

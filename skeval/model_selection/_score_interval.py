@@ -102,8 +102,8 @@ def score_interval(
     Any scorer is supported, and several scores share one set of fits. The default "repeated_cv"
     repeats cross-validation as `error_interval` does. There are three kinds of scores:
 
-    - Scores that are mean losses are computed as the error, with the sign changed. These are
-      "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
+    - Scores that are mean losses are computed as in `error_interval`, with the opposite sign.
+      These are "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
       "neg_mean_absolute_error".
     - Some scores are computed from all tested samples of a repeat together (areas compare only
       samples of the same test set). The variance of independent samples is inflated as for the
@@ -142,7 +142,7 @@ def score_interval(
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They must be positive. They are used in every fit and in all results for
-        single samples. Scores of fits are not weighted.
+        single samples. The scores of single folds are computed without weights.
     n_folds, n_repeats : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
@@ -249,7 +249,7 @@ ANY = Loss("", np.subtract)
 def score_subsamples(
     inputs: Inputs, scores: dict[str, NamedScore], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, Estimate]:
-    """Return scores by the corrected t of random subsamples, all from the same fits."""
+    """Return scores with corrected t intervals. All use the same fits to random subsamples."""
     parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
     plan, ratio = _interval_methods.plan_subsamples(inputs, root, **parameters)
     scorers = {name: score.scoring for name, score in scores.items()}

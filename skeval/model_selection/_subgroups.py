@@ -193,8 +193,8 @@ def read_units(within: Any, n_samples: int) -> Units:
     missing = _checks.find_missing(entries)
     if missing.any():
         raise ValueError(
-            f"within must name the unit of each sample, {missing.sum()} of {n_samples} are "
-            f"missing, the first at position {missing.argmax()}. Leave out these samples."
+            f"within must name the unit of each sample, but {missing.sum()} of {n_samples} are "
+            f"missing (the first at position {missing.argmax()}). Leave out these samples."
         )
     # samples of each unit
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)

@@ -106,7 +106,7 @@ def threshold_measures(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     n_resamples : int, default=1000
-        Number of bootstrap resamples. The threshold is selected again on each.
+        Number of bootstrap resamples. The threshold is selected again on each resample.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
 

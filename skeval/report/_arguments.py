@@ -68,7 +68,7 @@ def convert_arrow(X: Any) -> Any:
 
 
 def take_column(argument: str, X: Any, values: Any) -> tuple[Any, Any]:
-    """Return X and the values of an argument. If they are a column of X, X is without it."""
+    """Return X and the values of an argument. A column of X with these values is removed."""
     column = find_column(argument, X, values)
     if isinstance(values, str):
         X = X[[name for name in X.columns if name != values]]
@@ -333,7 +333,7 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     else:
         return None
     if len(systems) < 2:
-        raise ValueError(f"predictions must contain at least two systems, got {list(systems)}.")
+        raise ValueError(f"predictions must contain at least two models, got {list(systems)}.")
     return systems
 
 
@@ -470,7 +470,7 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
             raise ValueError(
                 "predictions must be at least 0 and add up to 1 in each row if they are "
                 f"probabilities, row {row} has {predictions[row].tolist()[:5]}. Pass kind='scores' "
-                "if they are scores, and use compare_predictions for several systems."
+                "if they are scores, and use compare_predictions for several models."
             )
         return "scores"
     # texts are labels
@@ -621,7 +621,7 @@ def _read_columns(
         raise ValueError(
             f"labels must name the class of each of the {columns.shape[1]} columns of predictions "
             f"once, got {names.tolist()[:10]} for the classes {present.tolist()[:10]}; "
-            "skeval.model_selection.compare_predictions compares several systems."
+            "skeval.model_selection.compare_predictions compares several models."
         )
     order = np.argsort(names)
     classes, columns = names[order], columns[:, order]

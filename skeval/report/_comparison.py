@@ -33,6 +33,7 @@ from skeval.report._page import (
 from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
 from skeval.report._sections import (
+    CALIBRATION_CURVE,
     CURVE_HEIGHT,
     MAX_DRAWN,
     NOT_IN_TABLE,
@@ -133,19 +134,19 @@ def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
 
 def _name_system(report: ComparisonReport) -> str:
     """Return the noun for a compared object."""
-    return "estimator" if report.first.out_of_fold.n_fits else "system"
+    return "estimator" if report.first.out_of_fold.n_fits else "model"
 
 
 # --- the verdict
 
 
 def write_comparison(report: ComparisonReport) -> list[str]:
-    """Return which system is better, and which beat the baseline, or the serious warnings."""
+    """Return which model is better, and which beat the baseline, or the serious warnings."""
     # the comparison of all pairs, or why there is none
     comparison, first = report.comparison, report.first
     if comparison is None:
         reason = "there is a single test set" if first.out_of_fold.n_fits == 1 else ""
-        compared = [f"The systems were not compared, because {reason or 'some fits failed'}."]
+        compared = [f"The models were not compared, because {reason or 'some fits failed'}."]
     else:
         compared = _compare_two(report) if len(report) == 2 else _compare_many(report)
         compared = [*compared, comparison.scope] if compared else [comparison.conclusion]
@@ -254,7 +255,7 @@ def _compare_many(report: ComparisonReport) -> list[str]:
 
 def show_side_by_side(report: ComparisonReport) -> Section:
     """Return the section on errors and metrics, with one row for each model."""
-    # metrics that some of the systems have
+    # metrics that some of the models have
     first, noun, level = report.first, _name_system(report), write_level(report.first)
     available = {name for one in report.reports.values() for name in find_main_metrics(one)}
     named = "error" if noun == "estimator" else first.answer.name
@@ -273,14 +274,14 @@ def show_side_by_side(report: ComparisonReport) -> Section:
         rows.append((name, value, interval, *cells))
     # how many beat the baseline
     known = [one for one in _judge_systems(report).values() if one.reference]
-    heading = f"Side by side, by the {quantity}"
+    heading = f"The models are compared by the {quantity}"
     if known:
         n_better, references = sum(one.better for one in known), {one.reference for one in known}
         than = references.pop() if len(references) == 1 else "the baseline"
-        heading = f"{n_better} of {len(report)} {'is' if n_better == 1 else 'are'} significantly "
-        heading += f"better than {than} by the {quantity}"
+        heading = f"{quantity[0].upper()}{quantity[1:]}: {n_better} of {len(report)} {noun}s "
+        heading += f"{'is' if n_better == 1 else 'are'} significantly better than {than}"
     head = [noun, quantity, level, *main, *map(_sentences.name_metric, metrics)]
-    table = Table("In numbers, the best first.", head, rows, left=(0, 2))
+    table = Table(f"The best {noun} is listed first.", head, rows, left=(0, 2))
     return Section(heading, tables=[table])
 
 
@@ -293,14 +294,14 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     n_found = sum(one.pvalue <= comparison.level for one in differences.values())
     verb = "differs" if 1 in (n_found, len(differences)) else "differ"
     heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
-    # ranks of many systems
+    # ranks of many models
     if comparison.method == "max_t" and len(report) > MAX_TABULATED:
         ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
         ranked = [
             (name, f"{rank.value:g}", f"{rank.interval.low:g} to {rank.interval.high:g}")
             for name, rank in ranks
         ]
-        caption = "Ranks, 1 for the best, with simultaneous intervals."
+        caption = "Rank 1 is the best. The intervals are simultaneous."
         table = Table(caption, [noun, "rank", level], ranked, left=(0, 2))
         return Section(heading, tables=[table])
     rows = [
@@ -311,8 +312,8 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     name, _ = _find_compared_metric(report)
     on = "test sets" if noun == "estimator" else "samples"
     table = Table(
-        f"Differences in {name} on the same {on}, by {comparison.title}; "
-        f"simultaneous {CORRECTED[comparison.correction]}.",
+        f"The table lists differences in {name} on the same {on} ({comparison.title}, "
+        f"simultaneous {CORRECTED[comparison.correction]}).",
         ["pair", f"difference in {name}", level, "P"],
         rows,
         left=(0, 2),
@@ -323,8 +324,8 @@ def show_pairs(report: ComparisonReport) -> Section | None:
         one.pvalue <= comparison.level and one.interval.low <= 0 <= one.interval.high
         for one in differences.values()
     ):
-        sentences = ["P-values step down, which simultaneous intervals cannot do. Therefore, a "]
-        sentences[0] += "significant difference may have an interval that includes 0."
+        sentences = ["The P-values are from a step-down test, which is more powerful than the "]
+        sentences[0] += "intervals. A significant difference may have an interval that includes 0."
     return Section(heading, sentences, tables=[table])
 
 
@@ -337,30 +338,32 @@ def show_measures(report: ComparisonReport) -> Section | None:
         (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
     ]
-    about = "Each pair is compared by each measure alone."
+    about = "Each test is for one pair and one measure."
     head = ["measure", "pair", "difference", write_level(report.first), "P"]
     if len(report) == 2:
-        about, rows = f"{' minus '.join(report)}.", [(row[0], *row[2:]) for row in rows]
+        about = f"Each difference is {' minus '.join(report)}."
+        rows = [(row[0], *row[2:]) for row in rows]
         head.remove("pair")
     table = Table(
-        f"{about} P-values are not corrected for their number.",
+        f"{about} The P-values are not corrected for multiple tests.",
         head,
         rows,
         left=(0, len(head) - 2, len(head) - 4),
     )
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
-    bands = "with pointwise intervals and, lighter, simultaneous bands"
+    bands = "with pointwise intervals and lighter simultaneous bands"
     pooled = NOT_IN_TABLE.format("AUC") * (first.n_fits > 0)
     curves: list[tuple[Any, str]] = [
-        (RocCurveDisplay, f"ROC curves of all systems, {bands}. {pooled}".strip())
+        (RocCurveDisplay, f"The figure shows all ROC curves {bands}. {pooled}".strip())
     ]
     if first.probabilities is not None and len(report) <= MAX_CURVES:
         curves += [
-            (ReliabilityDisplay, "Calibration: observed frequency at each predicted probability."),
-            (NetBenefitDisplay, "Net benefit of all systems by threshold."),
+            (ReliabilityDisplay, f"The figure shows {CALIBRATION_CURVE}."),
+            (NetBenefitDisplay, "The figure shows the net benefit of each model by threshold."),
         ]
-    about = f" Positive class: {quote_label(first.target.classes[first.target.positive_code])}."
+    positive = quote_label(first.target.classes[first.target.positive_code])
+    about = f" The positive class is {positive}."
     for display, caption in curves if len(report) <= MAX_CURVES else ():
         draw = partial(draw_systems, report.reports, display)
         figures.append(Figure(draw, caption + about, label=caption, height=CURVE_HEIGHT))
@@ -385,7 +388,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
     """Return the section on the main metric of each model in each subgroup."""
-    # one row for each subgroup and system
+    # one row for each subgroup and model
     by_system = report.subgroups
     if not by_system:
         return None
@@ -398,7 +401,8 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
     squared, first = report.first.answer.loss == "squared", next(iter(subgroups.values()))
     quantity = ROOT if squared else first.name
     head = ["subgroup", "samples", _name_system(report), quantity, write_level(report.first)]
-    table = Table(f"The {quantity} of each in each subgroup.", head, rows, left=(0, 2, 4))
+    caption = f"The table lists the {quantity} of each {head[2]} in each subgroup."
+    table = Table(caption, head, rows, left=(0, 2, 4))
     return Section("By subgroup", tables=[table], in_summary=True)
 
 
@@ -456,7 +460,7 @@ class ComparisonReport(Report):
     _write_verdict = write_comparison
 
     def _draw_main(self) -> Figure:
-        label = f"Main estimates of {len(self)} systems with their intervals; a table has the "
+        label = f"Main estimates of {len(self)} models with their intervals. A table has the "
         height = 1.3 + 0.42 * min(len(self), MAX_DRAWN)
         return Figure(self.plot, "", f"{label}numbers.", height=height)
 
@@ -501,8 +505,8 @@ class ComparisonReport(Report):
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[CheckResult]:
-    """Yield the warnings of all reports once, naming the estimators unless all have it."""
-    # systems with the same warning
+    """Yield each warning once for all reports. Name the estimators if only some have it."""
+    # models with the same warning
     systems: dict[CheckResult, list[str]] = {}
     for name, report in reports.items():
         for warning in report.warnings:

@@ -667,8 +667,8 @@ def show_estimates(report: EvaluationReport) -> Section:
     named, loss, baseline = _name_estimates(report), report.loss, report.baseline
     figure = Figure(
         report.plot,
-        f"Estimates of the same error, with {100 * report.confidence_level:g} % intervals.",
-        label=f"Forest plot of {len(named)} estimates of the error; the table contains the "
+        f"The figure shows all estimates with {100 * report.confidence_level:g} % intervals.",
+        label=f"Forest plot of {len(named)} estimates of the error. The table contains the "
         "numbers.",
         height=1.1 + 0.42 * len(named),
     )
@@ -679,7 +679,7 @@ def show_estimates(report: EvaluationReport) -> Section:
         rows.append((name, value, *cells))
     error = "root mean squared error" if loss == "squared" else "error"
     table = Table(
-        "The same as a table.",
+        "All estimates are of the same error.",
         ["estimate", error, "std. error", _sections.write_level(report), "method"],
         rows,
         quoted={next(iter(named))},
@@ -714,8 +714,8 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
     figures = [
         Figure(
             result.plot,
-            f"{_sentences.PERTURBED[result.extra.statistic]}: the error under each random "
-            "weighting.",
+            f"The histogram shows the error under each random weighting "
+            f"({_sentences.PERTURBED[result.extra.statistic]}).",
             label="Histogram of the error of the support vector machine under random weights.",
             height=3.2,
         )
@@ -724,10 +724,10 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
     # the histograms
     n = len(intervals[0].replicates)
     text = (
-        f"{n} refits with random sample weights. The histograms show the cross-validated "
-        "error plus the change of the weighted mean loss (W*/√n in the paper), on the "
-        "left for held-out samples, on the right for training samples. Their spread "
-        "estimates how much the error varies between samples, and gives the interval."
+        f"The model was refitted {n} times with random sample weights. Each value is the "
+        "cross-validated error plus W*/√n, the change of the weighted mean loss. The left "
+        "histogram uses held-out samples, the right one training samples. The spread of the "
+        "values estimates how much the error varies between samples, and determines the interval."
     )
     # the interval of the first statistic is recommended
     low, high = intervals[0].interval
@@ -750,15 +750,15 @@ def show_permutation(report: EvaluationReport) -> Section | None:
         return None
     figure = Figure(
         replace(test, name=_sentences.name_metric(test.name)).plot,
-        "Scores on shuffled labels (null distribution).",
+        "The histogram shows the scores on shuffled labels (the null distribution).",
         label="Histogram of the scores on shuffled labels, with the score on the true labels.",
         height=2.8,
     )
     # the precision of P
     interval = test.confidence_interval()
     explains = [
-        f"Monte Carlo error of P: {100 * interval.confidence_level:g} % CI {interval.low:.2g} "
-        f"to {interval.high:.2g}."
+        "P is estimated from a limited number of permutations "
+        f"({100 * interval.confidence_level:g} % CI {interval.low:.2g} to {interval.high:.2g})."
     ]
     runs = count(test.n_resamples, "run")
     return Section(
@@ -777,7 +777,7 @@ def show_selection(report: EvaluationReport) -> Section | None:
     figures = [
         Figure(
             bias.plot,
-            "Error with features selected on all samples (CV1) and within the folds (CV2).",
+            "Features were selected on all samples (CV1) or within the folds (CV2).",
             label="CV1 error, CV2 error and their difference.",
             height=2.6,
         )
@@ -791,7 +791,7 @@ def show_selection(report: EvaluationReport) -> Section | None:
         figures.append(
             Figure(
                 partial(SelectionFrequencyDisplay.from_result, stability, **options),
-                "Selection frequency of each feature.",
+                "The figure shows the fraction of folds that selected each feature.",
                 label="Selection frequency of each feature over the folds.",
                 height=0.8 + 0.22 * min(_sections.MAX_ROWS, stability.extra.selected_ever),
             )
@@ -818,27 +818,28 @@ def show_importance(report: EvaluationReport) -> Section | None:
         values=[one.value for one in shown.values()],
         lows=lows,
         highs=highs,
-        xlabel=f"drop of the {score}",
+        xlabel=f"decrease of the {score}",
     )
     figure = Figure(
         display.plot,
-        "Permutation importance.",
-        label=f"Drop of the {score} for each feature; see the table.",
+        "The figure shows the permutation importance of each feature.",
+        label=f"Decrease of the {score} for each feature. The table contains the numbers.",
         height=0.9 + 0.42 * len(shown),
     )
     # the result in words and as a table
     first, largest = next(iter(importance.items()))
     n_used = sum(one.interval.low > 0 for one in importance.values())
     sentence = (
-        f"Shuffling {first} lowers the {score} most, by {write_number(largest.value)}. The drop "
-        f"exceeds 0 for {n_used} of {count(len(importance), 'feature')}."
+        f"Shuffling {first} decreases the {score} most, by {write_number(largest.value)}. The "
+        f"interval of the decrease is above 0 for {n_used} of {count(len(importance), 'feature')}."
     )
     explained = (
-        "Drop of the score when the values of a feature are shuffled among the samples of a test "
-        "set, in the models of the main estimate. Features with a rank correlation above 0.8 are "
-        "shuffled together. The intervals are not adjusted for the number of features."
+        f"The importance of a feature is the decrease of the {score} when its values are shuffled "
+        "among the samples of a test set. The models are those of the main estimate. Features with "
+        "a rank correlation above 0.8 are shuffled together. The intervals are not adjusted for "
+        "the number of features."
     )
-    caption = "Importance of each feature, the largest first."
+    caption = "The most important features are listed first."
     options = {"n_on_page": _sections.FIRST_ROWS, "n_in_text": _sections.MAX_ROWS}
     return Section(
         f"{first} matters most to the predictions",
@@ -862,7 +863,8 @@ def show_tuning(report: EvaluationReport) -> Section | None:
         (", ".join(f"{name}={value!r}" for name, value in setting.items()), f"{n} of {n_searches}")
         for setting, n in zip(settings, bias.extra.counts, strict=False)
     ]
-    caption, head = "Hyperparameters selected by the searches.", ["setting", "chosen"]
+    caption = "The table lists how often the searches selected each setting."
+    head = ["setting", "chosen"]
     return Section(
         f"The best score of the search {shown}",
         sentences=[_sentences.write_tuning(bias)],

@@ -70,7 +70,7 @@ N_REFERENCES = 99
 LEVEL = 0.05
 """Level of the test of structure in the verdict."""
 ORIENTATION = (
-    "The adjusted Rand index with the known classes is for information only, because the choice "
+    "The adjusted Rand index with the known classes is for information only. The choice "
     "does not use them."
 )
 
@@ -104,8 +104,8 @@ def evaluate_clusterer(
     clusters, the fraction of noise, DBCV, internal indices of the samples in clusters, and the
     stability of each cluster in ``10 * n_repeats`` bootstrap samples. It also contains the
     agreement between halves, and a test of DBCV against data without structure, in which fewer
-    than two clusters count as the lowest DBCV, -1. With precomputed distances, DBCV, halves and
-    the test are omitted, because they require points.
+    than two clusters count as the lowest DBCV, -1. With precomputed distances, DBCV, the agreement
+    between halves and the test of DBCV are omitted, because they require coordinates.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def evaluate_clusterer(
     # validate the arguments
     if isinstance(clusterer, Mapping):
         raise TypeError(
-            f"clusterer must be one clusterer, got a {type(clusterer).__name__}. Evaluate each "
-            "with the same random_state, so that all are clustered on the same halves."
+            f"clusterer must be a single clusterer, got a {type(clusterer).__name__}. To compare "
+            "several, evaluate each of them with the same random_state and thus on the same halves."
         )
     _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     _checks.check_option("reference", reference, REFERENCES)
@@ -379,7 +379,7 @@ def show_clusters(report: ClusteringReport) -> Section:
         sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
         rows.append((str(k), list_few([*map(str, sizes)], MAX_SIZES)))
     table = Table(
-        "Samples in each cluster, the largest first.",
+        "The table lists the number of samples in each cluster.",
         ["k", "sizes"],
         rows,
         quoted={str(report.n_clusters)},
@@ -388,7 +388,7 @@ def show_clusters(report: ClusteringReport) -> Section:
     )
     if report.shown is None:
         return Section("The clusters", tables=[table])
-    caption = f"Shown: k = {report.n_clusters}, the chosen number."
+    caption = f"The figure shows the chosen number of clusters, k = {report.n_clusters}."
     figures = [draw_clusters(report.shown)]
     return Section("The clusters", explains=[caption], figures=figures, tables=[table])
 
@@ -399,13 +399,14 @@ def show_rules(report: ClusteringReport) -> Section:
         (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
         for name, choice in report.choices.items()
     ]
-    table = Table("Number of clusters by each rule.", ["rule", "k", "evidence"], rows, left=(2,))
+    caption = "The table lists the number of clusters that each rule chooses."
+    table = Table(caption, ["rule", "k", "evidence"], rows, left=(2,))
     figure = Figure(
         report.plot,
         f"The data were split into random halves {report.stability.replicates.shape[1]} times; "
-        "both halves were clustered, and the clusters of one half predicted from the other. 1 is "
-        "perfect agreement. Gray: data without structure, and the limit of the rule.",
-        label="Stability by number of clusters; see the table.",
+        "both halves were clustered, and the clusters of one half were predicted from the other. "
+        "The value is 1 if both agree. Data without structure and the limit of the rule are gray.",
+        label="Stability by number of clusters. The table contains the numbers.",
         height=3.2,
     )
     notes = [
@@ -445,7 +446,7 @@ def show_numbers(report: ClusteringReport) -> Section:
     chosen = ["chosen" if k == report.n_clusters else "" for k in report.partitions]
     heads, cells = zip(*columns, (("choice",), chosen), strict=True)
     table = Table(
-        "The better direction is below each name; k is the number of clusters.",
+        "The better direction is below each name. The number of clusters is k.",
         ["\n".join(head) for head in heads],
         list(zip(*cells, strict=True)),
         quoted={str(report.n_clusters)},
@@ -453,7 +454,7 @@ def show_numbers(report: ClusteringReport) -> Section:
     )
     sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
     if report.n_samples > MAX_ROWS:
-        sentences.append(f"Internal indices are those of {MAX_ROWS} random samples.")
+        sentences.append(f"The internal indices were computed on {MAX_ROWS} random samples.")
     return Section("All numbers", sentences=sentences, tables=[table])
 
 
@@ -462,7 +463,7 @@ def show_indices(report: ClusteringReport) -> Section:
     n_panels = len(report.comparison.indices)
     figure = Figure(
         report.comparison.plot,
-        "Internal indices of the clustering of all samples.",
+        "The internal indices are for the clustering of all samples.",
         label=f"{n_panels} internal indices against the number of clusters, as in the table.",
         height=0.5 + 1.45 * n_panels,
         n_panels=n_panels,
@@ -478,12 +479,15 @@ def _write_alike(values: np.ndarray) -> list[str]:
     return [f"{value:{form}}" for value in values]
 
 
-FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
+FRONT = (
+    "A k is on the Pareto front if no other k is at least as good on every index to its left and "
+    "better on one."
+)
 PRESUMES = (
     "The choice assumes clusters of the shape that the algorithm detects (round for k-means and "
     "Ward). Such algorithms split clusters of other shapes. Agreement between halves alone is not "
     "evidence of clusters, so each k is compared with the same algorithm on data without "
-    "structure. The sequential tests decide; the other rules are listed for comparison."
+    "structure. The choice is that of the sequential tests. The other rules are for comparison."
 )
 RULE_NAMES = {
     _choose.SEQUENTIAL: "sequential tests",
@@ -633,8 +637,8 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
         rows.append(("noise", f"{n_noise}", "", ""))
     n_resamples = stability.replicates.shape[1]
     table = Table(
-        f"Mean Jaccard coefficient with the most similar cluster of {n_resamples} bootstrap "
-        "samples; above 0.75 a cluster is stable.",
+        "The table lists the mean Jaccard coefficient with the most similar cluster of "
+        f"{n_resamples} bootstrap samples. A cluster is stable above 0.75.",
         ["cluster", "samples", "Jaccard", "verdict"],
         rows,
         left=(0, 3),
@@ -644,8 +648,9 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
     figures.append(
         Figure(
             stability.plot,
-            "Jaccard coefficient of each cluster in each resample, and the limits of the verdicts.",
-            label="Stability of each cluster in resamples; see the table.",
+            "Each point is the Jaccard coefficient in a resample. Lines are the limits of the "
+            "verdicts.",
+            label="Stability of each cluster in resamples. The table contains the numbers.",
             height=1.2 + 0.42 * len(stability.labels),
         )
     )
@@ -666,8 +671,8 @@ def show_numbers_as_is(report: OneClusteringReport) -> Section:
     sentences = [] if report.external is None else [ORIENTATION]
     if report.structure is not None:
         sentences.append(
-            f"Structure: DBCV is as large in {report.structure.n_exceedances} of {N_REFERENCES} "
-            "data sets without structure, clustered by the same algorithm."
+            f"DBCV is at least as large in {report.structure.n_exceedances} of {N_REFERENCES} data "
+            "sets without structure, which were clustered by the same algorithm."
         )
     caption = (
         "The better direction is in parentheses. Only DBCV and the Rand index take noise into "
@@ -725,8 +730,8 @@ def draw_clusters(shown: ShownClusters) -> Figure:
     n_clusters = len(np.unique(shown.labels))
     return Figure(
         partial(draw_map, shown),
-        "Samples on the first two principal components; each cluster has its number at its mean. "
-        "Clusters that overlap here may be separated in other directions.",
+        "The figure shows the first two principal components. The number of each cluster is at "
+        "its mean. Clusters that overlap here may be separated in other directions.",
         label=f"The samples of {n_clusters} clusters on two principal components.",
     )
 

@@ -75,7 +75,7 @@ def evaluate_predictions(
         means 0.5 for probabilities. For scores, None means that there are no labels, and only the
         ranking is evaluated. A number must have been chosen without these samples. "youden",
         ``{"sensitivity": 0.9}``, ``{"specificity": 0.9}`` and ``{"cost_ratio": 5}`` choose a
-        threshold on these samples. ``report.at_threshold`` then has the values to expect on other
+        threshold on these samples. ``report.at_threshold`` then contains estimates for new
         samples, computed by `threshold_measures`.
     scoring : str, callable, list or dict, default=None
         Additional metrics. Each is the name of a scorer, or ``metric(y_true, predictions)``, which
@@ -139,7 +139,7 @@ def evaluate_predictions(
     _checks.check_option("kind", kind, get_args(PredictionKind))
     seed = _checks.small_seed(random_state)
     sampling = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
-    # several systems are evaluated one by one, and compared
+    # several models are evaluated one by one, and compared
     systems = _arguments.list_systems(y_true, predictions)
     if systems is not None:
         options = {"kind": kind, "threshold": threshold, "scoring": scoring, "by": by}
@@ -400,7 +400,7 @@ class PredictionsReport(_sections.PredictionsPage):
         more = ", each with its weight" if np.ptp(predictions.weight) else ""
         units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
         basis = [
-            f"Intervals are for the same system on new {units} from the same population{more}. "
+            f"Intervals are for the same model on new {units} from the same population{more}. "
             "Variation from retraining is not included."
         ]
         # the class that scores refer to and, if chosen by order, how to change it
@@ -429,7 +429,7 @@ class PredictionsReport(_sections.PredictionsPage):
         cut = self.at_threshold
         if cut is not None and cut["threshold"].method == "bootstrap":
             text = (
-                f"The threshold of {cut['threshold'].value:.4g} was chosen on these samples; the "
+                f"The threshold of {cut['threshold'].value:.4g} was chosen on these samples. The "
                 "resulting optimism was estimated by repeating the choice on bootstrap resamples, "
                 "and subtracted"
             )

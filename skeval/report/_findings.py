@@ -383,9 +383,9 @@ def find_baseline(
     The constant is optimal for the tested samples themselves, weighted by how often each was
     tested, so it has a slight advantage over predictions made without seeing them. The mean of a
     numeric target has no such advantage, because it is the mean of the samples that a fit does not
-    test. For samples in time order, each `earlier` baseline has a name and, for each prediction,
-    the row of the target to predict. The best of them is used if it is better than the constant.
-    Custom losses, and scores without predicted labels, have no baseline.
+    test. For samples in time order, `earlier` contains naive forecasts. Each has a name and, for
+    each prediction, the row whose target is predicted. The best of them is used if it is better
+    than the constant. Custom losses, and scores without predicted labels, have no baseline.
     """
     if not predictions.has_values:
         return None
@@ -780,7 +780,7 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
     test = judge_permutation(report.permutation)
     rare, baseline, answer = report.rare_class, report.baseline, report.answer
     n_classes = sum(size > 0 for size in (report.class_sizes or {}).values())
-    # the metric that orders systems, or that of a rare class; scores have an area of 1/2 by chance
+    # the metric that ranks the models, or that of a rare class; an AUC of 1/2 is chance
     metric = deciding if deciding is not None else "" if rare is None else rare.metric
     if metric:
         at = {"roc_auc": 0.5, "balanced_accuracy": 1 / max(1, n_classes)}.get(metric)
@@ -802,7 +802,7 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
         other, chance = find_better_metric(report.metrics, n_classes)
         if other:
             return Judgment("better", other, "chance", chance, against=finding.relation)
-    # both tests must show that the system is better
+    # both tests must show that the model is better
     if finding.relation == "better" and finding.permutation == "denied":
         return finding._replace(relation="open", reference="shuffled labels", at=np.nan)
     return finding

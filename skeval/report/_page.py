@@ -161,7 +161,7 @@ class Table:
     def write_lines(self, *, full: bool = False, width: int | None = None) -> list[str]:
         """Return the table as aligned lines of text, up to a `width`.
 
-        The `full` table contains the rows that a page does not fold, and the caption if the other
+        The `full` table has the rows that a page hides by default, and the caption if the other
         text omits it.
         """
         rows = [_write_row(row, "[{}, {}]") for row in self.rows]

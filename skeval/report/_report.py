@@ -92,11 +92,11 @@ class Report(Mapping[str, Any]):
         Best constant prediction, with its difference from the model on the same samples. None for
         scores and custom losses.
     rare_class : RareClass or None
-        Rarest class, if it is rare, with the metric that is used instead of the error.
+        Rarest class, with the metric that is used instead of the error. None if no class is rare.
     never_predicted : tuple of str
         Classes or labels that are never predicted.
     out_of_fold : Predictions
-        The evaluated predictions. See `predictions`.
+        Evaluated predictions. `predictions` returns them as a table.
     splits : dict of str to ndarray of shape (n_fits,)
         For an estimator, every metric of each test set, by repeat and fold, and the times of its
         fit and of its scores in seconds.
@@ -108,9 +108,10 @@ class Report(Mapping[str, Any]):
     class_sizes : dict or None
         Number of samples of each class or label, or None for regression.
     estimator, estimator_name, clusterer : str
-        Source text of the estimator, classes of its steps, and source text of the clusterer.
+        Source text of the estimator, names of the classes of its steps, and source text of the
+        clusterer.
     feature_names : tuple of str or None
-        Names of the features, if known.
+        Names of the features, or None if they have none.
     tuning : TuningOptimism or None
         For an estimator, the optimism of the best scores of its hyperparameter searches, and the
         selected settings.
@@ -391,8 +392,8 @@ class Report(Mapping[str, Any]):
             If no predictions were scored, as in reports of clusterings.
         """
         raise TypeError(
-            "to_methods() describes predictions that were scored, and a clustering has none. See "
-            "`call` and `settings` of the report for what was done."
+            "to_methods() is not available for clustering reports. Use `call` and `settings` of "
+            "the report."
         )
 
     def to_json(self, path: str | PathLike[str] | None = None) -> str:
@@ -577,7 +578,7 @@ def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
     run = describe_run(function, arguments, report.seed)
     if not hasattr(report, "reports"):
         return replace(report, **run)
-    # the argument with the systems
+    # the argument with the models
     name = "predictions" if "predictions" in arguments else "estimator"
     given = arguments[name]
     # a frame of polars iterates over columns, not over their names

@@ -197,7 +197,7 @@ def draw_main(report: ScoredReport) -> Figure:
     if rare is not None and not list_grave(report.warnings):
         metric = replace(report.metrics[rare.metric], name=_sentences.name_metric(rare.metric))
         draw = partial(EstimatesDisplay.from_result, {name: metric}, guess=rare.chance)
-    label = "Main estimate with its interval, and the baseline; the first sentence has the numbers."
+    label = "Main estimate, its interval and the baseline. The first sentence has the numbers."
     return Figure(draw, "", label, height=1.74)
 
 
@@ -230,24 +230,25 @@ def show_metrics(report: ScoredReport) -> Section:
             f" (class {quote_label(find_positive_class(report.out_of_fold.target))})"
         )
     rows = [(labels[name], one) for name, one in metrics.items()]
-    explained = "Computed from the given predictions."
+    explained = "The metrics are computed from the predictions as passed."
     if report.out_of_fold.n_fits:
         explained = (
-            "Based on out-of-fold predictions. The intervals, like the interval of the error, are "
-            "for the model trained on all samples."
+            "The metrics are computed from out-of-fold predictions. All intervals are for the "
+            "model trained on all samples."
         )
     elif not report.out_of_fold.has_values:
         explained += (
-            " Without a threshold, scores have no predicted labels: pass threshold= for the other "
-            "metrics."
+            " The other metrics require predicted labels. Pass threshold= to predict labels from "
+            "the scores."
         )
     first = next((name for name in _order_headings(report) if name in metrics), None)
+    caption = "The metrics are computed on all samples."
     return Section(
         _sentences.write_metric(first, metrics[first]) if first else "By other measures",
         explains=[explained],
         figures=list(draw_curves(report)) if numbers else (),
         tables=[
-            tabulate(report, "All samples.", "metric on new samples", rows, n_in_text=MAX_METRICS),
+            tabulate(report, caption, "metric on new samples", rows, n_in_text=MAX_METRICS),
             *tabulate_classes(report),
             *_tabulate_confusion(report),
         ],
@@ -281,14 +282,15 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
     names = list(dict.fromkeys(name for texts in by_class.values() for name in texts))
     rows = [(label, *(texts.get(name, "") for name in names)) for label, texts in by_class.items()]
     # of two classes, recalls have names of their own; of many classes the worst are shown
-    caption, kind = ("By output.", "output") if target.outputs else ("By class.", "class")
+    kind = "output" if target.outputs else "class"
+    caption = f"Each row is for one {kind}."
     if len(rows) > MANY_CLASSES and not target.outputs:
-        caption = f"The {WORST} classes with the lowest F1 of {len(rows)}; "
+        caption = f"The table lists the {WORST} classes of {len(rows)} with the lowest F1. "
         caption += 'report.to_frame("metrics") has all.'
         rows = sorted(rows, key=lambda row: worst.get(row[0], 0.0))[:WORST]
     if target.n_classes == 2:
         positive = quote_label(find_positive_class(target))
-        caption += f" The recall of {positive}, the positive class, is the sensitivity; the recall "
+        caption += f" The recall of {positive}, the positive class, is the sensitivity. The recall "
         caption += "of the other class is the specificity."
     head = [kind, *map(_sentences.name_metric, names)]
     return [Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)]
@@ -303,10 +305,10 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
         return [_list_confusions(report)]
     k = range(len(confusion.labels))
     rows = [(confusion.labels[row], *(confusion.write_cell(row, j) for j in k)) for row in k]
-    counted = ", on average over the repeats" * (len(report.out_of_fold.repeats) > 1)
+    counted = " Counts are means over the repeats." * (len(report.out_of_fold.repeats) > 1)
     caption = (
-        f"True classes (rows) and predicted classes (columns){counted}. Fractions of the row, "
-        f"{write_level(report)}."
+        f"Rows are true classes, and columns are predicted classes.{counted} Percentages are "
+        f"fractions of the row, with the {write_level(report)}."
     )
     # the matrix stands beside the verdict if it is small
     return [
@@ -332,8 +334,8 @@ def _list_confusions(report: ScoredReport) -> Table:
         for row, column in zip(*np.unravel_index(order, errors.shape), strict=True)
         if errors[row, column] > 0
     ]
-    caption = f"The {len(rows)} most frequent confusions of {len(names)} classes, as fractions "
-    caption += 'of the true class. report.to_frame("confusion") has all.'
+    caption = f"The table lists the {len(rows)} most frequent confusions of {len(names)} classes, "
+    caption += 'as fractions of the true class. report.to_frame("confusion") has all.'
     head = ["class", "predicted as", "samples", "fraction", f"{write_level(report)} in %"]
     return Table(caption, head, rows, n_in_text=0, left=(0, 1))
 
@@ -369,9 +371,8 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     if target.n_classes != 2:
         # of many classes only the calibration of given probabilities
         if not fitted and shares is not None:
-            caption = (
-                "Calibration: accuracy of the most probable class at each predicted probability."
-            )
+            caption = "The figure shows the accuracy of the most probable class at each predicted "
+            caption += "probability (calibration)."
             options["labels"] = target.classes
             draw = partial(draw_ended, ReliabilityDisplay, true, shares, **options)
             yield Figure(draw, caption, label=calibrated, height=CURVE_HEIGHT)
@@ -379,30 +380,32 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     # ROC and precision-recall curves with their bands
     positive = target.positive_code
     name = quote_label(options["pos_label"])
-    about = f"Positive class: {name}."
+    about = f"The positive class is {name}."
     banded: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": 0}
     banded |= {"label": "scores" if fitted else "predictions"}
     for metric, (display, curve, area) in RANKINGS.items():
         # scores of different models are not comparable if no test set has both classes
         if fitted and not np.isfinite(report.metrics[metric].value):
             continue
-        caption = f"{curve} curve{OUT_OF_FOLD * fitted} with pointwise intervals and a "
-        caption += f"simultaneous band. {NOT_IN_TABLE.format(area) * fitted}{about}"
+        caption = f"The figure shows the {curve} curve{OUT_OF_FOLD * fitted} with pointwise "
+        caption += f"intervals and a simultaneous band. {NOT_IN_TABLE.format(area) * fitted}{about}"
         scores = predictions.class_scores[once, positive]
         draw = partial(draw_ended, display, true, scores, **options, **banded)
-        yield Figure(draw, caption, f"{curve} curve with its band. {about}", height=CURVE_HEIGHT)
+        yield Figure(
+            draw, caption, f"The {curve} curve with its band. {about}", height=CURVE_HEIGHT
+        )
     # calibration and net benefit of probabilities
     if shares is None:
         return
     chance = shares[once, positive]
-    caption = "Calibration: observed frequency at each predicted probability."
+    caption = f"The figure shows {CALIBRATION_CURVE}."
     draw = partial(draw_ended, ReliabilityDisplay, true, chance, **options)
     yield Figure(draw, f"{caption} {about}", label=calibrated, height=CURVE_HEIGHT)
     yield Figure(
         partial(draw_ended, NetBenefitDisplay, true, chance, **options),
-        f"Net benefit of treating everyone whose probability of {name} reaches the "
-        "threshold, in true positives per sample; the odds of the threshold are the cost "
-        "of a false positive. The model is useful where its curve is above both lines.",
+        f"The figure shows the net benefit of treating everyone whose probability of {name} "
+        "reaches the threshold, in true positives per sample. The cost of a false positive is the "
+        "odds of the threshold. The model is useful where its curve is above both lines.",
         label="Net benefit by threshold, compared with treating all and none.",
         height=CURVE_HEIGHT,
     )
@@ -427,9 +430,10 @@ def show_calibration(report: ScoredReport) -> Section | None:
     if measures is None or benefits is None:
         return None
     notes = {measures[name].name: note for name, note in BEST.items()}
-    notes[next(iter(benefits))] = "at the prevalence; treating everyone has 0"
+    notes[next(iter(benefits))] = "at the prevalence, where treating everyone gives 0"
     rows = [(one.name, one) for results in (measures, benefits) for one in results.values()]
-    caption = "Calibration measures of external validation studies, and net benefit."
+    caption = "The table lists the net benefit and the calibration measures of external validation "
+    caption += "studies."
     if report.out_of_fold.n_fits:
         caption += " The intervals do not include variation from retraining."
     table = tabulate(report, caption, "measure", rows, notes=notes)
@@ -455,23 +459,24 @@ def read_once(report: ScoredReport) -> tuple[np.ndarray, np.ndarray, dict[str, A
 
 RANKINGS = {
     "roc_auc": (RocCurveDisplay, "ROC", "AUC"),
-    "average_precision": (PrecisionRecallDisplay, "Precision-recall", "average precision"),
+    "average_precision": (PrecisionRecallDisplay, "precision-recall", "average precision"),
 }
 """Display of the curve of a metric, the name of the curve, and that of its area."""
-OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation,"
+CALIBRATION_CURVE = "the observed frequency at each predicted probability (calibration)"
+OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation"
 NOT_IN_TABLE = (
-    "The curve pools the scores of all folds, so its area differs from the {} in the table, which "
-    "is computed within folds. The band does not include variation from retraining. "
+    "The curve pools the scores of all folds, so the area under it differs from the {} in the "
+    "table, which is computed within folds. The band does not include variation from retraining. "
 )
 
 
 def draw_all_residuals(report: ScoredReport) -> Figure:
     """Return the figure of the residuals of a numeric target."""
     prediction = "mean out-of-fold prediction" if report.out_of_fold.n_fits else "prediction"
-    caption = f"Residuals: true value minus {prediction} of each sample. Ideally, they show no "
-    caption += "pattern."
+    caption = f"A residual is the true value minus the {prediction} of a sample. Ideally, the "
+    caption += "residuals show no pattern."
     if report.n_samples > MAX_POINTS:
-        caption += f" {MAX_POINTS:,} of the samples are drawn, chosen at random."
+        caption += f" The figure shows {MAX_POINTS:,} random samples."
     draw = partial(draw_residuals, report.out_of_fold)
     return Figure(draw, caption, label="Residuals by prediction.", height=3.0)
 
@@ -579,9 +584,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
     head = ["subgroup", "samples", quantity, level, "minus the rest", level, "adjusted P"]
-    table = Table(
-        "By subgroup." if report.rare_class else "Error by subgroup.", head, rows, left=[0, 3, 5]
-    )
+    table = Table(f"The table lists the {quantity} of each subgroup.", head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 
 
@@ -609,9 +612,9 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
     elif predictions.probabilities is not None:
         last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
     head = ["sample", "true", "predicted" if numbers else "predicted as"]
-    caption = "Largest residuals." if numbers else "Misclassified samples."
+    caption = f"These samples {'have the largest residuals' if numbers else 'are misclassified'}."
     if _sentences.is_ranked(report):
-        caption = "Samples misranked in most pairs with the other class."
+        caption = "These samples are misranked in most pairs with the other class."
         head[-1] = "ranked as"
     # the worst samples in a table
     rows: list[Any] = []

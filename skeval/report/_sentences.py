@@ -119,7 +119,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
         start = f"{_write_rare(report, rare)}: {relation}"
         explained = (
             f"The class {quote_label(rare.label)} is rare ({write_rate(rare.share)} of the "
-            f"samples), so the {name_metric(rare.metric)} decides, and not the error."
+            f"samples), so the model is judged by the {name_metric(rare.metric)}."
         )
         # an error says nothing new if the same metric is the main estimate
         same = report.answer.name == rare.metric
@@ -173,8 +173,8 @@ def _write_second_metric(report: ScoredReport, finding: Judgment) -> list[str]:
     excludes = find_better_metric(report.metrics, len(report.class_sizes or {}), 1 - ALPHA)[0]
     if excludes and finding.relation not in ("better", "untested"):
         level = f"{100 * (1 - ALPHA / 2):g} %"
-        text += f" The {mean_loss_name(report.loss)} decides, because the {level} interval of this "
-        return [f"{text}second metric includes chance."]
+        text += f" The model is judged by the {mean_loss_name(report.loss)}, because the {level} "
+        return [f"{text}interval of this second metric includes chance."]
     return [text] if second == "r2" or report.out_of_fold.n_fits == 0 else []
 
 
@@ -193,7 +193,7 @@ def _write_with_interval(report: ScoredReport, name: str) -> str:
 def _write_rare(report: ScoredReport, rare: RareClass) -> str:
     """Return the metric of a rare class with its interval, and recall and precision."""
     label = quote_label(rare.label)
-    text = f"{_write_with_interval(report, rare.metric)} with the rare class {label}"
+    text = f"{_write_with_interval(report, rare.metric)} for the rare class {label}"
     names = {name: name_of(name, rare.label) for name in ("recall", "precision")}
     metrics = report.metrics
     rates = {name: metrics[key].value for name, key in names.items() if key in metrics}
@@ -390,8 +390,8 @@ def note_given_folds(n_units: int) -> CheckResult:
 def write_relations(
     judgments: Mapping[str, Judgment], baseline: Baseline | None, loss: str
 ) -> list[str]:
-    """Return which of several systems are better or worse than the baseline."""
-    # systems with the same relation to the same reference are named together
+    """Return which of several models are better or worse than the baseline."""
+    # models with the same relation to the same reference are named together
     order = {"better": 0, "worse": 1}
     systems: dict[tuple[int, str, str], list[str]] = {}
     for name, one in judgments.items():
@@ -404,7 +404,7 @@ def write_relations(
         who = everyone if len(names) == len(judgments) else join_words(names, "and")
         if baseline is not None and reference == str(baseline):
             reference += f" ({write_amount(baseline.error, loss)})"
-        by = f" by the {name_metric(metric)}" if metric else ""
+        by = f" according to the {name_metric(metric)}" if metric else ""
         verb = (("beat", "are worse than"), ("beats", "is worse than"))[len(names) == 1]
         claim = f"{who} {verb[place]}" if place < 2 else ""
         claim = claim or f"{'n' if texts else 'N'}o evidence that {join_words(names, 'or')} beats"
@@ -609,13 +609,13 @@ def describe_interval(report: ScoredReport) -> list[str]:
         described = f"The intervals are for the model trained on all samples ({design})."
     if in_time:
         described = (
-            "The interval is for the mean error, over a period like this one, of models trained on "
-            f"the data before each test period ({design}, {n_units} blocks of time)."
+            "Each model was trained on the data before its test period. The interval is for the "
+            f"mean error over a similar period ({design}, {n_units} blocks of time)."
         )
     # where the interval may fail
     probabilities, n = predictions.probabilities, len(predictions.target)
     if list_grave(report.warnings):
-        limit = "Because of this problem the interval may miss the true error."
+        limit = "Because of this problem, the interval may miss the true error."
     elif answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
         limit = (
             "The interval may be too short: some predicted probabilities are 0, and the log loss "
@@ -682,10 +682,10 @@ def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tupl
     if predictions.target.classes is not None and len(predictions.target.classes) == 2:
         sizes = (f"{name}: {size}" for name, size in (report.class_sizes or {}).items())
         samples += f" ({', '.join(sizes)})"
-    of = f" of {len(names)} systems ({', '.join(names)})" if several else ""
+    of = f" of {len(names)} models ({', '.join(names)})" if several else ""
     if predictions.n_fits == 0:
-        verb = "systems were" if several else "system was"
-        yield f"Existing predictions{of} for {samples} were evaluated; the {verb} not retrained", ""
+        verb = "models were" if several else "model was"
+        yield f"Existing predictions{of} for {samples} were evaluated. The {verb} not retrained", ""
     else:
         design = f"{predictions.n_folds}-fold cross-validation"
         if repeats > 1:
@@ -709,10 +709,10 @@ def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tupl
     yield f"All intervals are {100 * report.confidence_level:g} % confidence intervals", ""
     method = estimate.interval.method
     if predictions.inflation > 1 and np.isfinite(estimate.interval.low):
-        factor = "a factor for each system" if several else f"{predictions.inflation:.3g}"
+        factor = "a factor for each model" if several else f"{predictions.inflation:.3g}"
         text, work = f"Variances of means were multiplied by {factor}", ""
         if repeats > 1 and not grouped:
-            text += " to account for correlated losses, estimated from the repeats"
+            text += ", because losses are correlated. The factor was estimated from the repeats"
             work = CORRELATED
         yield text if work else f"{text}, because models share training samples", work
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
@@ -721,7 +721,10 @@ def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tupl
         yield f'{text}"{method}"', INTERVALS.get(method, "")
     if area is not None and area.interval.method == "score":
         is_grouped = grouped and predictions.n_fits == 0
-        yield "AUCs have score intervals", GROUPED_AREA if is_grouped else AREA
+        yield (
+            "Score intervals were computed for areas under the ROC curve (AUC)",
+            GROUPED_AREA if is_grouped else AREA,
+        )
     yield from report.list_methods()
     # several tests
     if report.subgroups is not None and report.subgroups.less_the_rest:
@@ -747,7 +750,7 @@ def describe_exchange(test: Test, predictions: Predictions) -> str:
     if test.exchanged == "within groups" and n_groups is not None:
         mixed = count_mixed_groups(predictions)
         moved = f"within groups ({mixed} of {n_groups} groups have several labels and contribute)"
-        return f"Labels were exchanged {moved}, which tests whether {test.null_hypothesis}"
+        return f"Labels were permuted {moved}, which tests whether {test.null_hypothesis}"
     whole = test.exchanged == "whole groups"
     labels = "between groups as a whole" if whole else f"as {test.exchanged}"
-    return f"Labels were exchanged {labels}, which tests whether {test.null_hypothesis}"
+    return f"Labels were permuted {labels}, which tests whether {test.null_hypothesis}"

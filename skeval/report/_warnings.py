@@ -233,7 +233,7 @@ def warn_of_predictions(
             "chosen-threshold",
             "Threshold chosen on the test set",
             "label metrics and the confusion matrix are optimistic",
-            "The table of the threshold gives corrected values.",
+            "The table for the threshold contains corrected values.",
         )
     yield from warn_of_metrics(metrics)
     yield from _warn_of_classes(parsed, predictions)
@@ -288,7 +288,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
             "perfect",
             "Perfect predictions",
             "every prediction is correct",
-            "Check whether the system has seen the true values, here or in its training data.",
+            "Check whether the model had access to the true values, here or in its training data.",
         )
     if target.classes is None:
         return
@@ -374,8 +374,8 @@ def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator
             "Groups with a single label",
             f"{n_groups - mixed} of {n_groups} groups",
             "The permutation test shuffles labels within groups, so only the other "
-            f"{mixed} contribute, and differences between groups are not tested. To test these, "
-            "leave out the groups with several labels.",
+            f"{mixed} contribute, and differences between groups are not tested. To test them, "
+            "remove the groups that have several labels.",
         )
 
 
@@ -398,8 +398,8 @@ def warn_of_selection(stability: Estimate | None) -> Iterator[CheckResult]:
 
 WIDE_INTERVAL = 0.2
 TWO_ANSWERS = 3.0
-"""Standard errors of the headline between two estimates of the same error. For false alarms see
-doc/user_guide/warnings.rst."""
+"""Maximum difference between two estimates of the same error, in standard errors of the main one.
+For false alarms see doc/user_guide/warnings.rst."""
 NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error is uninformative."""
 

@@ -142,7 +142,7 @@ class PerturbationResamplingSVC(
     cv_error_ : float
         Cross-validated error. It repeats `estimator`, but no step before this estimator.
     resubstitution_error_ : float
-        Error on the training samples.
+        Error of the fitted model on its training samples.
     statistics_ : ndarray of shape (n_resamples,)
         The perturbed statistics `W*`.
     confidence_interval_ : ConfidenceInterval
@@ -385,7 +385,7 @@ class PerturbationResamplingSVC(
         return vars(self)[name]
 
     def _announce_fits(self, X: Any, y: np.ndarray, **options: Any) -> None:
-        """Say how many fits follow. Warn if they take more than a minute."""
+        """Report the number of fits that follow. Warn if they take more than a minute."""
         n_folds = check_cv(options["cv"]).get_n_splits(X, y, options["groups"])
         by_fold = options["statistic"] == "cross_validation"
         n_fits = n_folds + 1 + options["n_resamples"] * (n_folds if by_fold else 1)

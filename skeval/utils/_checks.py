@@ -640,7 +640,7 @@ def check_comparable(
 ) -> None:
     """Raise an error if labels can never be equal, instead of counting every prediction as wrong.
 
-    `of_part` marks labels of a part of the samples, such as a fold, which may lack classes.
+    `of_part`: whether the labels are those of a subset, such as a fold, which may lack classes.
     """
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
@@ -1080,7 +1080,7 @@ def child_seed(root: SeedSequence, use: int) -> SeedSequence:
 def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
     """Return the random stream of one repetition, that is, child `repetition` of ``root.spawn``.
 
-    The child is addressed directly, so any block of repetitions can be drawn separately, and the
+    Each repetition has its own child, so any block of repetitions can be drawn separately. The
     first 100 of 200 repetitions equal those of a run with 100.
     """
     return np.random.default_rng(child_seed(root, repetition))
@@ -1128,7 +1128,7 @@ def refuse_mask(name: str, values: Any) -> None:
 
 
 def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
-    """Return the message about two indexes, and how to pair the rows."""
+    """Return the error message for two different indexes, with the remedy."""
     same = index.is_unique and other.is_unique and set(index) == set(other)
     match = f"{name}.loc[{first}.index] matches the labels, and " if same else ""
     if not same and index.isin(other).any():
@@ -1165,7 +1165,7 @@ CONSTRAINTS: dict[str, list[object] | str] = {
 
 
 def validate_params(constraints: Mapping[str, Any]) -> Callable[[FunctionT], FunctionT]:
-    """Return scikit-learn's parameter validation, after that of `read_arrays`."""
+    """Return scikit-learn's parameter validation, which runs after `read_arrays`."""
     check: Callable[[FunctionT], FunctionT] = validate_all_params(
         constraints, prefer_skip_nested_validation=True
     )
@@ -1242,7 +1242,7 @@ CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}
 
 
 def is_data(value: Any) -> bool:
-    """Return whether a value may be data of samples."""
+    """Return whether a value may contain the data of samples."""
     return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 

@@ -35,7 +35,7 @@ def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFra
 
 
 def write_latex(frame: DataFrame, **options: Any) -> str:
-    """Return a frame as a LaTeX table. For estimates, it has names, values and intervals.
+    """Return a frame as a LaTeX table. A table of estimates has names, values and intervals.
 
     An option `columns` selects columns of the frame instead.
     """
@@ -69,7 +69,7 @@ class ShownAsText:
 
 
 def write_fields(result: Any) -> str:
-    """Return the name of a dataclass and its fields, long values by type and size."""
+    """Return the name of a dataclass and its fields. Long values are shown as type and size."""
     shown = [(field.name, getattr(result, field.name)) for field in fields(result) if field.repr]
     texts = ", ".join(f"{name}={_write_short(value)}" for name, value in shown)
     return f"{type(result).__name__}({shorten(texts, MAX_REPR_LENGTH, placeholder=' ...')})"

@@ -92,7 +92,7 @@ def test_densities_that_jump_and_densities_of_ones_own():
 
 
 def test_a_distribution_without_width_is_refused():
-    with pytest.raises(ValueError, match="must not be a single point"):
+    with pytest.raises(ValueError, match="must not have a single value"):
         expected_loss(lambda x: x, lambda x: 0.0, stats.norm(1e20, 1.0))
 
 

@@ -170,7 +170,7 @@ def test_estimators_come_in_a_dict_or_a_list():
     listed = compare_classifiers(list(THREE.values()), X, Y, method="mcnemar", random_state=0)
     assert_allclose(by_name.to_matrix("pvalue"), listed.to_matrix("pvalue"))
     assert listed.names == ("DecisionTreeClassifier", "GaussianNB", "LogisticRegression")
-    with pytest.raises(AttributeError, match="difference requires two models"):
+    with pytest.raises(AttributeError, match="`difference` is defined for two models"):
         _ = listed.difference
     with pytest.raises(TypeError, match="estimators must be a dict or a list with at least two"):
         compare_classifiers(GaussianNB(), X, Y)
@@ -432,5 +432,5 @@ def test_differences_that_do_not_vary_are_reported():
     ],
 )
 def test_systems_one_by_one_are_answered_by_the_right_call(call, right):
-    with pytest.raises(TypeError, match=f"must be {right}, with several systems as one list"):
+    with pytest.raises(TypeError, match=f"must be {right}, with several models as one list"):
         call(np.arange(20) % 2)

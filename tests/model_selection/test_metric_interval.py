@@ -403,7 +403,7 @@ def test_several_metrics_give_one_estimate_for_each():
             {},
             r"integers that all occur in y_true, as classes do. For classes, use accuracy_score",
         ),
-        (error_rate, {"method": "wilson", "stratify": True}, "no closed form with stratify"),
+        (error_rate, {"method": "wilson", "stratify": True}, "no closed form if stratify=True"),
         (error_rate, {"groups": [0, 1]}, "groups must have a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
         (error_rate, {"groups": np.arange(80), "stratify": True}, "stratify must be False"),

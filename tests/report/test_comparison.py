@@ -117,7 +117,7 @@ def test_it_is_written_in_every_form(found):
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
     assert found.headline in Document(page).text
-    better = '2 of 2 are significantly better than always predicting "a" by the error'
+    better = 'Error: 2 of 2 estimators are significantly better than always predicting "a"'
     assert better in Document(page).text
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
@@ -278,10 +278,10 @@ def test_one_metric_decides_whether_systems_beat_the_baseline():
     report = skeval.evaluate_predictions(y, chances, random_state=0)
     assert min(one.metrics["roc_auc"].value for one in report.values()) > 0.7
     assert "Both are worse than always predicting the class frequencies" in report.verdict
-    assert "0 of 2 are significantly better" in report.to_markdown()
+    assert "0 of 2 models are significantly better" in report.to_markdown()
     by_area = skeval.evaluate_predictions(y, chances, scoring="roc_auc", random_state=0)
-    assert "Both beat chance by the area under the ROC curve" in by_area.verdict
-    assert "2 of 2 are significantly better than chance by the area" in by_area.to_markdown()
+    assert "Both beat chance according to the area under the ROC curve" in by_area.verdict
+    assert "2 of 2 models are significantly better than chance" in by_area.to_markdown()
 
 
 def test_estimators_with_a_rare_class_are_compared_by_the_area_of_test_sets():

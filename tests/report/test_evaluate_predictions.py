@@ -233,7 +233,7 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
     ("change", "message"),
     [
         ({"y_true": np.zeros((N, 2), dtype=int)}, "must have the shape of y_true"),
-        ({"predictions": {"a": np.zeros(N)}}, "at least two systems"),
+        ({"predictions": {"a": np.zeros(N)}}, "at least two models"),
         ({"predictions": np.zeros(N - 1)}, "same length"),
         ({"predictions": np.full(N, np.nan)}, "Leave these samples out"),
         ({"predictions": np.array(["a"] * N)}, "both contain"),
@@ -300,12 +300,12 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert r"\begin{tabular}" in found["one"].to_latex()
     many = evaluate(y, {f"system {k}": np.roll(p, k) for k in range(6)}, groups=groups)
     tables = [table for section in many.sections for table in section.tables]
-    assert any(table.head[:2] == ["system", "rank"] and len(table.rows) == 6 for table in tables)
+    assert any(table.head[:2] == ["model", "rank"] and len(table.rows) == 6 for table in tables)
     frame = pd.DataFrame({"x": p, "z": worse})
     assert evaluate(y, frame).comparison.names == ("x", "z")
     for kind, each in (("labels", {k: (v > 0.5) * 1 for k, v in given.items()}), ("scores", given)):
         assert evaluate(y, each, kind=kind).comparison.scoring in ("accuracy", "roc_auc_score")
-    with pytest.raises(ValueError, match="at least two systems"):
+    with pytest.raises(ValueError, match="at least two models"):
         evaluate(y, {"one": p})
     with pytest.raises(ValueError, match="must all be of one kind"):
         evaluate(y, {"one": p, "labels": (p > 0.5) * 1})

@@ -352,7 +352,7 @@ def test_the_rarer_class_is_positive_unless_specified(names, model):
         assert report.to_dict()["positive"] == positive
         assert f"average precision (class {quoted})" in str(report)
         captions = [figure.caption for one in report.sections for figure in one.figures]
-        assert any(f"Positive class: {quoted}." in text for text in captions)
+        assert any(f"The positive class is {quoted}." in text for text in captions)
     assert precisions[0] < 0.8 < precisions[1]
 
 
@@ -385,7 +385,7 @@ def test_curves_of_ranks_need_a_test_set_with_both_classes(alone):
     X, y = rng.normal(size=(30, 2)), np.arange(30) % 2
     report = evaluate(GaussianNB(), X, y, cv=LeaveOneOut() if alone else 3)
     labels = " ".join(each.label for part in report.sections for each in part.figures)
-    for name, curve in (("roc_auc", "ROC curve"), ("average_precision", "Precision-recall curve")):
+    for name, curve in (("roc_auc", "ROC curve"), ("average_precision", "precision-recall curve")):
         assert np.isnan(report.metrics[name].value) == alone
         assert (curve in labels) != alone
     assert "Calibration" in labels

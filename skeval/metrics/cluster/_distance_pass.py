@@ -369,7 +369,7 @@ def silhouettes(sums: np.ndarray, partition: _distances.Partition, rows: slice) 
 def pass_over_rows(
     samples: Samples, sampled: list[slice], L: int
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbors.
+    """Yield slices of the sampled rows, with their sums (K, r) (eq. 1) and neighbor weights (r,).
 
     The weight of a row is the sum of the weights of its L nearest neighbors in other clusters.
     """

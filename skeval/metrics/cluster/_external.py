@@ -572,7 +572,7 @@ def pair_counts(
         counts = np.ldexp(list(pairs.values()), 2 * table.exponent)
     if not np.array_equal(np.ldexp(counts, -2 * table.exponent), list(pairs.values())):
         raise ValueError(
-            "sample_weight must have products of two weights that are finite and not 0, got about "
+            "The product of any two values of sample_weight must be finite and not 0, got about "
             f"2**{table.exponent}. Scale the weights."
         )
     return dict(zip(pairs, counts.tolist(), strict=True))
@@ -965,13 +965,11 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
         If the segmentations differ and the denominator is 0, for example with fewer than two
         pixels.
 
-    Notes
-    -----
-    Sums over pixels are computed on the device of the masks. They use float64 if the masks are
-    float64 and float32 otherwise, over blocks that are small enough to be exact for hard masks.
-    Blocks are added in the widest float type of the device. Soft masks are interpreted as segment
-    probabilities that are independent between the two segmentations. Therefore, the index of a
-    soft mask and itself is below 1.
+    Notes ----- Sums over pixels are computed on the device of the masks. The sums are float64 if
+    the masks are float64, and float32 otherwise. They are taken over blocks that are small enough
+    to be exact for hard masks. Blocks are added in the widest float type of the device. Soft masks
+    are interpreted as segment probabilities that are independent between the two segmentations.
+    Therefore, the index of a soft mask and itself is below 1.
 
     References
     ----------

@@ -153,8 +153,8 @@ def check_magnitude(data: _distances.Points) -> None:
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
-            f"X must have its largest absolute value in [{SMALLEST}, {LARGEST}], got {largest:g}. "
-            "Scale X."
+            f"The largest absolute value of X must lie in [{SMALLEST}, {LARGEST}], got "
+            f"{largest:g}. Scale X."
         )
 
 

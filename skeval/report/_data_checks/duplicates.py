@@ -88,7 +88,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
             yield Finding(
                 "serious",
                 f"{n_copies} of {n} samples equal another sample, most of them next in the file",
-                "If they are measurements of one object, errors are too low: pass the objects as "
+                "If the rows are repeated measurements, the error is too low. Pass the objects as "
                 "groups=.",
                 title="Repeated rows",
             )
@@ -250,9 +250,9 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
     neighbor satisfy :math:`P(r_k / r_{k+1} < q) = q^{kd}`. The median of :math:`(r_k / r_{2k})^d`
-    is 1/2, from which `d` is estimated. A finding is serious if the close neighbors agree or
-    disagree in the target far more than the next ones. Classes that are the clusters themselves
-    are not reported.
+    is 1/2, from which `d` is estimated. A finding is serious if the targets of close neighbors
+    agree (or disagree) far more often than those of the next neighbors. Classes that are the
+    clusters themselves are not reported.
     """
     if table.groups is not None:
         return
@@ -306,8 +306,8 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     yield Finding(
         "serious" if agree or opposite else "note",
         share + relation,
-        "If they are measurements of one object, the error is too "
-        f"{'high' if opposite else 'low'}: pass the objects as groups=.",
+        "If the samples are repeated measurements, the error is too "
+        f"{'high' if opposite else 'low'}. Pass the objects as groups=.",
     )
 
 

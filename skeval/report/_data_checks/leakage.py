@@ -537,8 +537,8 @@ def check_target_formula(table: TableDescription) -> Iterator[Finding]:
 def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[int]:
     """Return the columns with a part in a linear combination that gives the target up to rounding.
 
-    They are the fewest columns, in the order of their weights, that give the target in nearly all
-    rows. There are none if even all columns do not suffice.
+    Columns are added in the order of their weights until they give the target in nearly all rows.
+    The list is empty if even all columns do not suffice.
     """
     n, p = columns.shape
     if p < 2 or n < ROWS_PER_COLUMN * p + MIN_SPARE_ROWS or not y.std() > 0:

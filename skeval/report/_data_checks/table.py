@@ -202,7 +202,7 @@ def describe_table(
     feature_names: Sequence[str] | None,
     left_out: Mapping[str, Any],
 ) -> TableDescription:
-    """Describe tables and lists of texts, and for other samples only the target."""
+    """Describe tables and lists of texts. Only the target is described for other samples."""
     X, n = convert_rows(X), len(target)
     rows: Any = slice(None)
     unchecked: list[str] = []
@@ -258,7 +258,7 @@ def hash_rows(rows: np.ndarray) -> list[int]:
 
 
 def find_first_equal(keys: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Return the index of the first key that equals each key."""
+    """Return, for each key, the index of its first occurrence."""
     first, place = np.unique(keys, return_index=True, return_inverse=True)[1:]
     return first[place.reshape(-1)]
 

@@ -92,7 +92,7 @@ def check_split_order(
             "serious",
             f"the folds rely on the order of the rows, but {late[name]} of {len(folds)} folds "
             f"train on later rows than they test, by {label}",
-            f"Errors may be too low: sort the rows by {label} and evaluate again.",
+            f"Errors may be too low. Sort the rows by {label} and evaluate again.",
         )
     ]
 
