@@ -172,7 +172,6 @@ def new_site_error(
     differ and there are few errors. Log-odds of sites are assumed to be normal. Their variance
     :math:`\tau^2` turns the mean rate into the rate at the median site, whose log-odds are about
     :math:`\sqrt{1 + 0.346 \tau^2}` times those of the mean rate [6]_.
-    The intervals are very wide if rates of a few sites differ by a factor of ten or more.
 
     *Other scales.* The standard error is Hartung and Knapp's, or the one without their correction
     if that is larger. The prediction interval averages Student's t distribution of another site
