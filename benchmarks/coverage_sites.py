@@ -1,10 +1,10 @@
 """Coverage of pooled error rates of sites: of the median site, and of the rate at another site.
 
-Sites have equal sizes, or sizes that are uniform on the logarithm. Their log-odds are normal. The
-coverage of another site is the mean probability content of the interval. The width is that of the
-interval of the median site, relative to Wilson's of all samples (median).
+Sites have unequal sizes, uniform on the logarithm from 5 to 500 samples or from 40 to 160, and
+normal log-odds. The coverage of another site is the mean probability content of the interval. The
+width is that of the interval of the median site, relative to Wilson's of all samples (median).
 
-    python benchmarks/coverage_sites.py --sets 150
+    python benchmarks/coverage_sites.py --sets 150 --output coverage_sites.csv
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from scipy.special import logit
 from skeval._inference.intervals import wilson_interval
 from skeval.model_selection._pooling import describe_site, pool_sites
 
-RESULTS = Path(__file__).parent / "results" / "coverage_sites.csv"
-SITES, RATES, SPREADS = (3, 5, 20), (0.05, 0.2, 0.5), (0.0, 0.8)
-SIZES = ((30, 30), (15, 60), (5, 500))
+SITES, RATES, SPREADS = (3, 4, 5, 7, 20, 50), (0.004, 0.03, 0.2, 0.5), (0.0, 0.5, 1.0)
+SIZES = ((5, 500), (40, 160))
 
 
 def content(low: float, high: float, rate: float, spread: float) -> float:
@@ -72,13 +71,13 @@ def main() -> None:
     """Run all cells and write a row for each."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=150)
-    parser.add_argument("--output", type=Path, default=RESULTS)
+    parser.add_argument("--output", type=Path, default=Path("coverage_sites.csv"))
     arguments = parser.parse_args()
     with arguments.output.open("w", newline="") as file:
         writer = None
         for cell in product(SITES, RATES, SPREADS, SIZES):
             row = run_cell(*cell, arguments.sets)
-            writer = writer or csv.DictWriter(file, list(row), lineterminator="\n")
+            writer = writer or csv.DictWriter(file, list(row))
             if file.tell() == 0:
                 writer.writeheader()
             writer.writerow(row)

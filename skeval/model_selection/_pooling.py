@@ -7,24 +7,30 @@ w_i y_i / \sum w_i`. The restricted likelihood of the variance between sites has
 
 .. math:: \sum_i w_i^2 (y_i - \hat\mu)^2 = \sum_i w_i - \frac{\sum_i w_i^2}{\sum_i w_i} .
 
-Rates `y_i` of :math:`n_i` samples have the variances :math:`v_i = p (1 - p) / n_i` at the rate
-`p` of all samples. Their mean has an effective sample size, for which its limits are exact.
-Log-odds of sites are normal around those of the median site, and their variance :math:`\tau^2` is
-that of the rates, divided by :math:`p^2 (1 - p)^2`. Then the log-odds of the median rate are about
-:math:`\sqrt{1 + 0.346 \tau^2}` times those of the mean rate.
+Rates are pooled in this way on the log-odds scale, or by a binomial mixed model. In this model,
+site `i` has :math:`x_i` errors among :math:`n_i` samples, :math:`x_i \sim B(n_i, p_i)` with
+:math:`\mathrm{logit}\, p_i = \mu + \tau z_i` and standard normal :math:`z_i`. Counts may be
+fractional if they are effective numbers of errors and samples.
+
+The likelihood of :math:`(\mu, \tau)` integrates over each :math:`z_i` by adaptive Gauss-Hermite
+quadrature, centered at the mode of the integrand. Limits average over a grid of :math:`(\mu,
+\tau)`, with a half-normal prior for :math:`\tau`. The prior of the median rate :math:`p =
+\mathrm{expit}(\mu)` is that of exact limits of a single proportion, which is :math:`p^{-1}` for
+the lower limit and :math:`(1 - p)^{-1}` for the upper one. Without variation between sites, the
+limits are those of Clopper and Pearson for all samples together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
-from scipy.special import expit, logit
+from scipy.special import expit, logit, logsumexp, ndtr
 
 from skeval._adapters.runner import Runner
 from skeval._inference import intervals
@@ -42,8 +48,8 @@ Floats = NDArray[np.float64]
 STARTS, DRAWS, N_GRID = 60, 100, 600
 """Values of tau^2, starts of the maximization, draws to average, grid to invert Q."""
 
-ATTENUATION = (16 * np.sqrt(3) / 15 / np.pi) ** 2
-"""Reduction of the log-odds of a mean rate by the variance between sites (Zeger et al. 1988)."""
+FEW_SITES, MIN_COUNT = range(3, 6), 5
+"""Numbers of sites with normal log-odds, and the minimum expected errors of each."""
 
 
 def describe_site(
@@ -164,14 +170,21 @@ def new_site_error(
     Samples of a site are assumed to be conditionally independent. The errors of the sites are also
     assumed to be independent, although their models share most of their training samples.
 
-    *Error rates.* The mean rate over sites is a random-effects mean with binomial variances.
-    Weights reduce the number of samples. The effective sample size gives a proportion the standard
-    error of Hartung and Knapp [1]_ with Student's t quantile with :math:`k - 1` degrees of freedom
-    for `k` sites. This error is at least the one without variation between sites [2]_. The limits
-    are Clopper and Pearson's for the effective sample size, so they are exact if sites do not
-    differ and there are few errors. Log-odds of sites are assumed to be normal. Their variance
-    :math:`\tau^2` turns the mean rate into the rate at the median site, whose log-odds are about
-    :math:`\sqrt{1 + 0.346 \tau^2}` times those of the mean rate [6]_.
+    *Error rates of three to five sites.* At the pooled rate, each site must expect at least five
+    errors and five correct predictions. The log-odds are then treated as normal, with half an
+    error and half a correct prediction added and the variance of the pooled rate. The interval is
+    that of Hartung and Knapp [1]_ with Student's t quantile with :math:`k - 1` degrees of freedom
+    for `k` sites. It is at least as wide as the normal interval without variation between sites
+    [2]_. If sites do not differ, its median width is 1.3 to 2 times that of Wilson's interval for
+    all samples. Its coverage is .94 to .985 if the sizes of sites differ up to fourfold, and .91
+    to .95 if they differ by a factor of 20 or more.
+
+    *Other error rates* follow a binomial mixed model. Site `i` has :math:`x_i` errors among
+    :math:`n_i` samples with :math:`x_i \sim B(n_i, p_i)` and :math:`\mathrm{logit}\, p_i \sim
+    N(\mu, \tau^2)`. Weights reduce the number of samples. The likelihood integrates over the sites
+    by adaptive Gauss-Hermite quadrature [6]_. The limits average over :math:`\mu` and
+    :math:`\tau`, with a half-normal prior of scale 1.5 for :math:`\tau`. The priors of :math:`\mu`
+    are chosen such that the limits are Clopper and Pearson's if sites do not differ.
 
     *Other scales.* The standard error is Hartung and Knapp's, or the one without their correction
     if that is larger. The prediction interval averages Student's t distribution of another site
@@ -195,9 +208,9 @@ def new_site_error(
     .. [5] Higgins, J. P. T., Thompson, S. G. and Spiegelhalter, D. J. (2009). A re-evaluation of
        random-effects meta-analysis. Journal of the Royal Statistical Society A 172, 137-159.
        https://doi.org/10.1111/j.1467-985X.2008.00552.x
-    .. [6] Zeger, S. L., Liang, K.-Y. and Albert, P. S. (1988). Models for longitudinal data: a
-       generalized estimating equation approach. Biometrics 44, 1049-1060.
-       https://doi.org/10.2307/2531734
+    .. [6] Stijnen, T., Hamza, T. H. and Ozdemir, P. (2010). Random effects meta-analysis of event
+       outcome in the framework of the generalized linear mixed model with applications in sparse
+       data. Statistics in Medicine 29, 3046-3067. https://doi.org/10.1002/sim.4040
 
     Examples
     --------
@@ -210,17 +223,17 @@ def new_site_error(
     >>> y = (X[:, 0] + rng.normal(size=8)[site] + rng.normal(size=400) > 0).astype(int)
     >>> print(new_site_error(LogisticRegression(), X, y, site))
     error rate (random_effects)
-      value           0.3396
-      standard error  0.0541
-      95 % interval   [0.2156, 0.4830] (effective_size)
+      value           0.3378
+      standard error  0.0640
+      95 % interval   [0.2105, 0.4966] (binomial)
       samples         400
       sites           8
       scale           binomial
-      another site    [0.0748, 0.7503] (95 %)
-      between         0.5737
-      i squared       0.7888
-      q               33.14
-      q pvalue        2.496e-05
+      another site    [0.0819, 0.7470] (95 %)
+      between         0.5449
+      i squared       0.7686
+      q               33.15
+      q pvalue        2.478e-05
     """
     check_confidence_level(confidence_level)
     check_option("scale", scale, get_args(ScaleName))
@@ -274,17 +287,21 @@ def pool_sites(
     if scale == "auto":
         scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
     counts = count_errors(sites, sizes) if scale == "binomial" else None
-    pooled: PooledRates | Pooled
-    if counts is not None:
-        pooled, slope = PooledRates(*counts), 1.0
+    pooled: PooledRate | Pooled
+    if counts is not None and not is_normal(counts):
+        # rates: the mixed model of counts
+        pooled, slope = PooledRate(counts), 1.0
         mean = pooled.mean
-        limits = {"effective_size": pooled.limits, "prediction": pooled.prediction_limits}
+        limits = {"binomial": pooled.limits, "prediction": pooled.prediction_limits}
     else:
-        # a normal model of logarithms or values
-        back = np.exp if scale == "log" else np.positive
-        pooled = pool(*rescale(sites, scale))
+        # a normal model of log-odds, logarithms or values
+        back = {"binomial": expit, "log": np.exp}.get(scale, np.positive)
+        if counts is None:
+            pooled = pool(*rescale(sites, scale))
+        else:
+            pooled = pool(*log_odds(counts), at_least_normal=True)
         mean = float(back(pooled.mean))
-        slope = mean if scale == "log" else 1.0
+        slope = {"binomial": mean * (1 - mean), "log": mean}.get(scale, 1.0)
         limits = {"hartung_knapp": pooled.limits, "prediction": pooled.prediction_limits}
         limits = {name: partial(scale_back, back, ends) for name, ends in limits.items()}
     name, n_samples = listed[0].name, sum(site.n_samples or 0 for site in listed)
@@ -321,16 +338,30 @@ def pool_sites(
 def scale_back(
     back: Any, ends: Callable[[float], intervals.Limits], confidence_level: float
 ) -> intervals.Limits:
-    """Return the limits of an interval of logarithms on the original scale."""
+    """Return the limits of an interval of logarithms or log-odds on the original scale."""
     with np.errstate(over="ignore"):
         low, high = back(np.array(ends(confidence_level))).tolist()
     return low, high
 
 
-def count_errors(
-    sites: Mapping[Any, Estimate], sizes: Sequence[float | None]
-) -> tuple[Floats, Floats]:
-    """Return the error rates of sites and their effective numbers of samples.
+def is_normal(counts: SiteCounts) -> bool:
+    """Whether three to five sites have at least five errors and right predictions.
+
+    The mixed model is far too wide for so few sites, because they do not determine its variance.
+    """
+    rarer = min(counts.rate, 1 - counts.rate)
+    return len(counts.sizes) in FEW_SITES and rarer * counts.sizes.min() >= MIN_COUNT
+
+
+def log_odds(counts: SiteCounts) -> tuple[Floats, Floats]:
+    """Return the log-odds of the sites, and their variances at the rate of all samples."""
+    right = counts.sizes - counts.errors
+    variances = 1 / (counts.sizes * counts.rate * (1 - counts.rate))
+    return np.log((counts.errors + 0.5) / (right + 0.5)), variances
+
+
+def count_errors(sites: Mapping[Any, Estimate], sizes: Sequence[float | None]) -> SiteCounts:
+    """Return the effective numbers of errors and samples of sites.
 
     A mean `p` with the standard error `s` and an unknown size counts as ``p (1 - p) / s^2``
     samples.
@@ -345,7 +376,7 @@ def count_errors(
         with np.errstate(divide="ignore", invalid="ignore"):
             counts.append(size or np.divide(value * (1 - value), site.standard_error**2))
     require_weights(sites, np.array(counts))
-    return np.array([site.value for site in sites.values()]), np.array(counts)
+    return SiteCounts(np.array([site.value for site in sites.values()]) * counts, np.array(counts))
 
 
 def require_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
@@ -382,7 +413,7 @@ class Pooled(NamedTuple):
         Mean, and the standard error of Hartung & Knapp (2001), or the one without their correction
         if that is larger.
     corrected_error : float
-        The standard error of Hartung and Knapp itself.
+        The standard error for Student's t interval, with ``n_sites - 1`` degrees of freedom.
     between : float
         Variance between the sites, tau^2.
     q, pvalue : float
@@ -409,129 +440,49 @@ class Pooled(NamedTuple):
         return float(np.hypot(self.standard_error, np.sqrt(self.between)))
 
     @property
-    def uncorrected_error(self) -> float:
-        """Standard error without the correction of Hartung and Knapp."""
-        return float(np.sqrt(1 / np.sum(1 / (self.variances + self.between))))
-
-    @property
     def n_sites(self) -> int:
         """Number of sites."""
         return len(self.values)
 
     def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the mean of all sites."""
-        quantile = intervals.normal_quantile(confidence_level, self.n_sites - 1)
-        half = quantile * self.standard_error
+        half = max(
+            intervals.normal_quantile(confidence_level, self.n_sites - 1) * self.corrected_error,
+            intervals.normal_quantile(confidence_level) * self.standard_error,
+        )
         return self.mean - half, self.mean + half
 
     def prediction_limits(self, confidence_level: float) -> intervals.Limits:
-        """Return the interval of the true value of another site."""
+        """Return the interval of the true value of another site.
+
+        To account for the uncertainty of the variance between sites, the interval averages over
+        the confidence distribution of this variance (Nagashima, Noma & Furukawa 2019). It is based
+        on the statistic ``Q(tau^2) = sum_i w_i (y_i - mean)^2``, which is chi-squared for the true
+        variance.
+        """
         if self.n_sites < 3:
             return -np.inf, np.inf
-        between, means, variances = self.draw_between()
-        return predict(means, between + variances, self.n_sites - 1, confidence_level)
-
-    def draw_between(self) -> tuple[Floats, Floats, Floats]:
-        """Return draws from the confidence distribution of tau^2, the means and their variances.
-
-        The variance between sites is uncertain, so that a prediction averages over it (Nagashima,
-        Noma & Furukawa 2019). The statistic ``Q(tau^2) = sum_i w_i (y_i - mean)^2`` is chi-squared
-        for the true variance.
-        """
         # draws from the confidence distribution of tau^2, by inversion of Q
         chances = (np.arange(DRAWS) + 0.5) / DRAWS
         between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
+        # Student's distribution of another site for each tau^2
         weights, means, _ = weigh_sites(self.values, self.variances, between)
-        return between, means, 1 / weights.sum(axis=1)
+        law = stats.t(self.n_sites - 1, means, np.sqrt(between + 1 / weights.sum(axis=1)))
+        # quantiles of the average of these distributions
+        low, high = law.ppf(1e-6).min(), law.ppf(1 - 1e-6).max()
+        tail = (1 - confidence_level) / 2
+
+        def quantile(share: float) -> float:
+            return float(optimize.brentq(lambda x: law.cdf(x).mean() - share, low, high))
+
+        return quantile(tail), quantile(1 - tail)
 
 
-def predict(means: Floats, variances: Floats, freedom: int, level: float) -> intervals.Limits:
-    """Return quantiles of the average of Student's t distributions."""
-    law = stats.t(freedom, means, np.sqrt(variances))
-    low, high = law.ppf(1e-6).min(), law.ppf(1 - 1e-6).max()
-    tail = (1 - level) / 2
-
-    def quantile(share: float) -> float:
-        return float(optimize.brentq(lambda x: law.cdf(x).mean() - share, low, high))
-
-    return quantile(tail), quantile(1 - tail)
-
-
-class PooledRates:
-    """Rate at the median site, and the rate at another site.
-
-    Rates with their binomial variances are pooled like values. The log-odds of sites are normal
-    with the variance tau^2, so the log-odds of the mean rate is about that of the median site,
-    divided by ``sqrt(1 + ATTENUATION tau^2)``.
-
-    Attributes
-    ----------
-    mean, standard_error : float
-        Rate at the median site, and its standard error.
-    between : float
-        Variance of the log-odds between sites, tau^2.
-    q, pvalue, i_squared : float
-        Heterogeneity, as in `Pooled`. `q` is Pearson's statistic.
-    """
-
-    def __init__(self, rates: Floats, sizes: Floats) -> None:
-        # half an error and half a correct prediction give rates of 0 and 1 a variance
-        self.least = 0.5 / float(sizes.sum() + 1)
-        self.rate = float(rates @ sizes / (sizes.sum() + 1)) + self.least
-        self.variance = self.rate * (1 - self.rate)
-        self.pooled = pooled = pool(rates, self.variance / sizes)
-        self.q, self.pvalue, self.i_squared = pooled.q, pooled.pvalue, pooled.i_squared
-        # the median site, and the slope of its rate
-        self.between = pooled.between / self.variance**2
-        stretch = stretch_odds(self.between)
-        self.mean = float(expit(logit(pooled.mean) * stretch))
-        middle = float(expit(logit(self.rate) * stretch))
-        self.slope = middle * (1 - middle)
-        self.standard_error = pooled.standard_error * stretch * self.slope / self.variance
-
-    @property
-    def site_error(self) -> float:
-        """Standard error of the rate at another site, by the linear approximation."""
-        return float(np.hypot(self.standard_error, self.slope * np.sqrt(self.between)))
-
-    def limits(self, confidence_level: float) -> intervals.Limits:
-        """Return the exact interval of the rate at the median site, for the effective size.
-
-        The effective size gives a proportion the standard error of Hartung and Knapp with Student's
-        t quantile, or the one without their correction with the normal quantile, if larger.
-        """
-        pooled, normal = self.pooled, intervals.normal_quantile(confidence_level)
-        student = intervals.normal_quantile(confidence_level, pooled.n_sites - 1)
-        error = max(pooled.corrected_error * student / normal, pooled.uncorrected_error)
-        size = self.variance / error**2
-        ends = intervals.exact_interval(pooled.mean * size, size, confidence_level)
-        low, high = expit(logit(ends) * stretch_odds(self.between)).tolist()
-        return low, high
-
-    def prediction_limits(self, confidence_level: float) -> intervals.Limits:
-        """Return the interval of the rate at another site, or [0, 1] for fewer than 3 sites."""
-        pooled = self.pooled
-        if pooled.n_sites < 3:
-            return 0.0, 1.0
-        # log-odds at the median site for each variance between sites, away from 0 and 1
-        between, means, variances = pooled.draw_between()
-        between = between / self.variance**2
-        odds = logit(means.clip(self.least, 1 - self.least)) * stretch_odds(between)
-        variances = between + variances / self.variance**2
-        low, high = expit(predict(odds, variances, pooled.n_sites - 1, confidence_level)).tolist()
-        return min(low, self.mean), max(high, self.mean)
-
-
-def stretch_odds(between: Any) -> Any:
-    """Return the ratio of the log-odds of the median rate and of the mean rate."""
-    return np.sqrt(1 + ATTENUATION * between)
-
-
-def pool(values: Floats, variances: Floats) -> Pooled:
+def pool(values: Floats, variances: Floats, *, at_least_normal: bool = False) -> Pooled:
     """Return the random-effects mean of sites with known positive variances.
 
     Sites may agree by chance. Therefore, the error is at least the one without the correction of
-    Hartung and Knapp.
+    Hartung and Knapp, or the interval is at least as wide as the normal one.
     """
     n = len(values)
     # weighted mean with the variance between sites
@@ -539,7 +490,7 @@ def pool(values: Floats, variances: Floats) -> Pooled:
     weights, (mean,), (deviations,) = weigh_sites(values, variances, np.array([between]))
     ratio = float(deviations / (n - 1))
     error = float(np.sqrt(max(1.0, ratio) / weights.sum()))
-    corrected = float(np.sqrt(ratio / weights.sum()))
+    corrected = float(np.sqrt(ratio / weights.sum())) if at_least_normal else error
     # heterogeneity: Cochran's Q, and I^2
     q = float(weigh_sites(values, variances, np.zeros(1))[2][0])
     pvalue, share = float(stats.chi2.sf(q, n - 1)), share_between(between, 1 / variances)
@@ -596,3 +547,232 @@ def _deviances(values: Floats, variances: Floats, between: Floats) -> Floats:
     """Return minus twice the restricted log likelihood of each variance, up to a constant."""
     weights, _, residuals = weigh_sites(values, variances, between)
     return residuals - np.log(weights).sum(axis=1) + np.log(weights.sum(axis=1))
+
+
+# the binomial mixed model
+
+PRIOR_SCALE = 1.5
+"""Scale of the half-normal prior of the standard deviation between sites, on the log-odds."""
+SPREADS = np.append(0.0, np.geomspace(0.004, 6.0, 45))
+"""Grid of the standard deviation between sites."""
+STEPS = np.sinh(np.linspace(-4.6, 4.6, 91)) / 2
+"""Grid of the mean log-odds, in standard errors around the mode: denser near the center."""
+NODES, NODE_WEIGHTS = np.polynomial.hermite.hermgauss(11)
+MAX_NEWTON_STEPS, MAX_STEP = 25, 1.5
+
+
+def log1pexp(odds: Floats) -> Floats:
+    """Return ``log(1 + exp(odds))``."""
+    return np.logaddexp(0.0, odds)
+
+
+class SiteCounts(NamedTuple):
+    """Errors and samples of each site, both of shape (n_sites,)."""
+
+    errors: Floats
+    sizes: Floats
+
+    @property
+    def rate(self) -> float:
+        """Pooled error rate."""
+        return float(self.errors.sum() / self.sizes.sum())
+
+    def site_modes(self, mean: Floats, spread: float) -> tuple[Floats, Floats]:
+        """Return the modes of the log-odds of sites for each mean, and the curvature there.
+
+        Newton's method with bounded steps starts at the precision-weighted mean of the site's own
+        log-odds and the common mean. The shape is (n_means, n_sites).
+        """
+        # start between the site and the common mean
+        shares = (self.errors + 0.5) / (self.sizes + 1)
+        weights = self.sizes * shares * (1 - shares) * spread**2
+        odds = (weights * logit(shares) + mean[:, None]) / (weights + 1)
+        for _ in range(MAX_NEWTON_STEPS):
+            p = expit(odds)
+            curvature = self.sizes * p * (1 - p) + spread**-2
+            slope = self.errors - self.sizes * p - (odds - mean[:, None]) / spread**2
+            step = np.clip(slope / curvature, -MAX_STEP, MAX_STEP)
+            odds = odds + step
+            if np.abs(step).max() < 1e-7:
+                break
+        p = expit(odds)
+        return odds, self.sizes * p * (1 - p) + spread**-2
+
+    def log_likelihood(self, mean: Floats, spread: float) -> Floats:
+        """Return the log likelihood of means of the log-odds, for one variance between sites."""
+        if spread == 0:
+            total = self.errors.sum() * mean - self.sizes.sum() * log1pexp(mean)
+            return np.asarray(total, dtype=np.float64)
+        # quadrature around the mode of each site
+        modes, curvature = self.site_modes(mean, spread)
+        width = np.sqrt(2 / curvature)
+        terms = []
+        for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
+            odds = modes + width * node
+            density = self.errors * odds - self.sizes * log1pexp(odds)
+            density -= ((odds - mean[:, None]) / spread) ** 2 / 2
+            terms.append(density + node**2 + np.log(weight))
+        per_site = logsumexp(terms, axis=0) + np.log(width / spread / np.sqrt(2 * np.pi))
+        total = per_site.sum(axis=1)
+        return np.asarray(total, dtype=np.float64)
+
+    def center(self, spread: float) -> tuple[float, float]:
+        """Return the approximate maximum-likelihood mean, and its standard error.
+
+        The estimate is the mode of the joint likelihood of the mean and all sites, with half an
+        error and half a correct prediction added so that it is finite.
+        """
+        mean = float(logit((self.errors.sum() + 0.5) / (self.sizes.sum() + 1)))
+        information = np.nan
+        for _ in range(MAX_NEWTON_STEPS):
+            odds = np.full(len(self.sizes), mean)
+            if spread > 0:
+                odds = self.site_modes(np.array([mean]), spread)[0][0]
+            p, middle = expit(odds), float(expit(mean))
+            own = self.sizes * p * (1 - p)
+            information = float(np.sum(own / (1 + own * spread**2))) + middle * (1 - middle)
+            slope = float(np.sum(self.errors - self.sizes * p)) + 0.5 - middle
+            step = float(np.clip(slope / information, -MAX_STEP, MAX_STEP))
+            mean += step
+            if abs(step) < 1e-6:
+                break
+        return mean, information**-0.5
+
+
+class PooledRate:
+    """Median rate of all sites, and the rate at another site.
+
+    Attributes
+    ----------
+    mean, between : float
+        Median rate, and variance of the log-odds between sites. Both are at the maximum of the
+        likelihood times the prior of the variance.
+    q, pvalue : float
+        Pearson's statistic for equal rates, and its chi-squared P-value.
+    i_squared : float
+        Fraction of the variance of a site's log-odds that is between sites.
+    """
+
+    def __init__(self, sites: SiteCounts) -> None:
+        self.sites = sites
+        self.mean, self.between = self._maximize()
+
+    def _maximize(self) -> tuple[float, float]:
+        sites = self.sites
+        if sites.rate in (0.0, 1.0):
+            return sites.rate, 0.0
+
+        means, logs = self.grid
+        penalized = logs - (SPREADS**2)[:, None] / 2 / PRIOR_SCALE**2
+        row, column = np.unravel_index(np.argmax(penalized), logs.shape)
+
+        def loss(point: Floats) -> float:
+            mean, spread = point[:1], abs(float(point[1]))
+            value = sites.log_likelihood(mean, spread if spread > SPREADS[1] else 0.0)[0]
+            return float(spread**2 / 2 / PRIOR_SCALE**2 - value)
+
+        # refine the best point of the grid
+        start = np.array([means[row, column], SPREADS[row]])
+        error = max(sites.center(float(start[1]))[1], 1e-6)
+        simplex = start + np.array([[0, 0], [0.3 * error, 0], [0, 0.2 * start[1] + 0.01]])
+        options = {"initial_simplex": simplex, "xatol": 1e-5 * error, "fatol": 1e-9}
+        mean, spread = optimize.minimize(loss, start, method="Nelder-Mead", options=options).x
+        if abs(spread) <= SPREADS[1]:
+            return sites.rate, 0.0
+        return float(expit(mean)), float(spread**2)
+
+    @cached_property
+    def grid(self) -> tuple[Floats, Floats]:
+        """Means of the log-odds and their log likelihoods, of shape (n_spreads, n_means)."""
+        means, logs = np.empty((2, len(SPREADS), len(STEPS)))
+        for row, spread in enumerate(SPREADS):
+            center, error = self.sites.center(float(spread))
+            means[row] = center + error * STEPS
+            logs[row] = self.sites.log_likelihood(means[row], float(spread))
+        return means, logs
+
+    def weigh(self, log_prior: Floats) -> Floats:
+        """Return the posterior weights of the grid for a prior of the mean log-odds."""
+        means, logs = self.grid
+        # widths of the grid cells, times the half-normal prior of the spread
+        edges = np.concatenate([[0.0], (SPREADS[1:] + SPREADS[:-1]) / 2, SPREADS[-1:]])
+        of_spread = np.log(np.diff(edges)) - SPREADS**2 / 2 / PRIOR_SCALE**2
+        logs = logs + np.log(np.gradient(means, axis=1)) + of_spread[:, None] + log_prior
+        weights: Floats = np.exp(logs - logs.max())
+        weights /= weights.sum()
+        return weights
+
+    @property
+    def q(self) -> float:
+        """Pearson's statistic."""
+        rate = self.sites.rate
+        if rate in (0.0, 1.0):
+            return 0.0
+        deviations = self.sites.errors - self.sites.sizes * rate
+        return float(np.sum(deviations**2 / self.sites.sizes) / (rate * (1 - rate)))
+
+    @property
+    def pvalue(self) -> float:
+        """P-value of Pearson's statistic."""
+        return float(stats.chi2.sf(self.q, len(self.sites.sizes) - 1))
+
+    @property
+    def i_squared(self) -> float:
+        """Fraction of the variance of the log-odds of a site that is between sites."""
+        return share_between(self.between, self.sites.sizes * self.mean * (1 - self.mean))
+
+    @property
+    def site_error(self) -> float:
+        """Standard error of the rate at another site, by the linear approximation."""
+        slope = self.mean * (1 - self.mean)
+        return float(np.hypot(self.standard_error, slope * np.sqrt(self.between)))
+
+    @property
+    def standard_error(self) -> float:
+        """Standard deviation of the median rate, with half an error and half a success added."""
+        means = self.grid[0]
+        weights = self.weigh((log_share(means) + log_share(-means)) / 2)
+        rates = expit(means)
+        middle = float(np.sum(weights * rates))
+        return float(np.sqrt(np.sum(weights * (rates - middle) ** 2)))
+
+    def limits(self, confidence_level: float) -> intervals.Limits:
+        """Return the interval of the median rate of all sites."""
+        return self._limit(confidence_level, np.zeros(len(SPREADS)))
+
+    def prediction_limits(self, confidence_level: float) -> intervals.Limits:
+        """Return the interval of the rate at another site, or [0, 1] for fewer than 3 sites."""
+        if len(self.sites.sizes) < 3:
+            return 0.0, 1.0
+        return self._limit(confidence_level, SPREADS)
+
+    def _limit(self, confidence_level: float, spreads: Floats) -> intervals.Limits:
+        """Return quantiles of normal deviates of these spreads around the means of the grid."""
+        tail, means = (1 - confidence_level) / 2, self.grid[0]
+        low, high = 0.0, 1.0
+        if self.sites.rate > 0:  # prior 1/p of the rate is 1 - p of its log-odds
+            low = _quantile(means, self.weigh(log_share(-means)), spreads, tail)
+        if self.sites.rate < 1:
+            high = _quantile(means, self.weigh(log_share(means)), spreads, 1 - tail)
+        return min(low, self.mean), max(high, self.mean)
+
+
+def log_share(odds: Floats) -> Floats:
+    """Return ``log(expit(odds))``."""
+    return -log1pexp(-odds)
+
+
+def _quantile(means: Floats, weights: Floats, spreads: Floats, share: float) -> float:
+    """Return a quantile of a mixture of normal distributions, as a rate."""
+    kept = weights > 1e-12
+    centers, mass = means[kept], weights[kept]
+    widths = np.broadcast_to(spreads[:, None], means.shape)[kept]
+    # a spread of 0 becomes half the grid spacing, which smooths the sum
+    widths = np.hypot(widths, np.gradient(means, axis=1)[kept] / 2)
+
+    def excess(odds: float) -> float:
+        return float(np.sum(mass * ndtr((odds - centers) / widths))) - share
+
+    margin = 10 * float(widths.max())
+    ends = float(centers.min()) - margin, float(centers.max()) + margin
+    return float(expit(optimize.brentq(excess, *ends, xtol=1e-8)))

@@ -12,7 +12,8 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-from skeval.model_selection import EstimatesDisplay, cross_val_error, new_site_error
+from skeval.model_selection import EstimatesDisplay, _pooling, cross_val_error, new_site_error
+from skeval.model_selection._pooling import SiteCounts
 
 # Trials of the BCG vaccine (Colditz et al. 1994): with and without tuberculosis, of the treated and
 # of the others, as metafor has them in `dat.bcg`.
@@ -160,14 +161,14 @@ def test_an_error_of_0_has_a_weight():
 
 
 def test_no_errors_at_all_have_an_exact_upper_limit():
-    """0 errors of 260 samples at 7 sites: the limit is Clopper and Pearson's."""
+    """0 errors of 260 samples at 7 sites: 3.69 / 260 is Clopper and Pearson's limit."""
     sites = np.repeat(np.arange(7), [37] * 6 + [38])
     labels = np.tile([0, 1], 130)
     found = new_site_error(
         GaussianNB(), labels[:, None] * 9.0 + RNG.random((260, 1)), labels, sites
     )
     assert found.value == found.interval.low == 0
-    assert found.interval.high == pytest.approx(1 - 0.025 ** (1 / 260))
+    assert 0.0141 < found.interval.high < 0.0160
     assert found.confidence_interval(method="prediction").high > found.interval.high
 
 
@@ -181,38 +182,11 @@ def test_weights_reduce_the_samples_of_a_site_without_errors():
     assert found.interval.high > 10 * plain.interval.high
 
 
-@pytest.mark.parametrize(
-    ("errors", "sizes"),
-    [
-        ([12, 25, 30], [60, 60, 80]),
-        ([10, 80, 78, 9], [10, 100, 100, 12]),
-        ([1, 0, 5, 2, 0, 1], [40, 20, 50, 45, 30, 60]),
-        ([4, 16], [40, 40]),
-        ([0, 0, 0], [20, 30, 40]),
-    ],
-)
-def test_the_median_site_is_its_definition(errors, sizes):
-    found = pool_rates(errors, sizes)
-    for level in (0.8, 0.95):
-        expected = sites.median_site(errors, sizes, found.details["between"] ** 2, level)
-        actual = found.value, *found.confidence_interval(level)
-        assert_allclose(actual, expected, rtol=1e-6, atol=1e-12)
-
-
-def test_the_slope_at_the_median_site_gives_its_standard_error():
-    errors, sizes = np.full(4, 200), np.full(4, 1000)
-    found = pool_rates(errors, sizes)
-    assert found.standard_error == pytest.approx(np.sqrt(0.2 * 0.8 / 4000), rel=1e-3)
-    spread = pool_rates([120, 300, 180, 260], sizes)
-    rates = np.array([0.12, 0.3, 0.18, 0.26])
-    knapp = np.std(rates, ddof=1) / 2
-    between = spread.details["between"] ** 2
-    slope = spread.value * (1 - spread.value) / (rates.mean() * (1 - rates.mean()))
-    stretch = np.sqrt(1 + sites.ATTENUATION * between)
-    assert spread.standard_error == pytest.approx(knapp * slope * stretch, rel=1e-3)
-    another = spread.details["sites"]["another site"].standard_error
-    wider = np.hypot(spread.standard_error, spread.value * (1 - spread.value) * np.sqrt(between))
-    assert another == pytest.approx(wider, rel=1e-3)
+def test_an_error_of_1_counts_its_own_samples():
+    """10 errors of 10 have the weight of 10 samples."""
+    errors, sizes = [10, 80, 78, 9], [10, 100, 100, 12]
+    counted = _pooling.PooledRate(SiteCounts(np.array(errors, float), np.array(sizes, float)))
+    assert tuple(pool_rates(errors, sizes).interval) == pytest.approx(counted.limits(0.95))
 
 
 def test_one_imprecise_site_does_not_widen_the_prediction():
@@ -227,15 +201,46 @@ def test_one_imprecise_site_does_not_widen_the_prediction():
         assert tuple(one) == pytest.approx(tuple(ends[0]), abs=1e-3)
 
 
-@pytest.mark.parametrize("errors", [[12, 25, 30, 18], [1, 4, 0, 2, 3]])
-def test_another_site_has_the_average_of_its_distributions(errors):
-    """Over draws of the variance between sites: Q of equally large sites is chi-squared."""
-    sizes = np.full(len(errors), 80)
+def test_few_sites_have_hartung_and_knapps_interval_of_log_odds():
+    errors, sizes = np.array([12, 25, 30]), np.array([60, 60, 80])
     found = pool_rates(errors, sizes)
+    y, rate = np.log((errors + 0.5) / (sizes - errors + 0.5)), errors.sum() / sizes.sum()
+    v = 1 / (sizes * rate * (1 - rate))
+    w = 1 / (v + pool_values(y, v).details["between"] ** 2)
+    mean = w @ y / w.sum()
+    half = stats.t.isf(0.025, 2) * np.sqrt(w @ (y - mean) ** 2 / 2 / w.sum())
+    assert found.interval.method == "hartung_knapp"
+    assert tuple(found.interval) == pytest.approx(tuple(expit([mean - half, mean + half])))
+    assert found.value == pytest.approx(expit(mean))
+
+
+def test_another_site_has_the_average_of_its_distributions():
+    """Over draws of the variance between sites: Q of equally large sites is chi-squared."""
+    errors = np.array([12, 25, 30, 18])
+    found = pool_rates(errors, np.full(4, 80))
+    y = np.log((errors + 0.5) / (80 - errors + 0.5))
+    v = 1 / (80 * errors.mean() / 80 * (1 - errors.mean() / 80))
+    chi2 = np.random.default_rng(0).chisquare(3, 200_000)
+    between = np.maximum(0, np.sum((y - y.mean()) ** 2) / chi2 - v)
+    law = stats.t(3, y.mean(), np.sqrt(between + (v + between) / 4))
     for level in (0.8, 0.95):
-        ends = found.confidence_interval(level, method="prediction")
-        beyond = sites.beyond_another_site(errors, sizes, (ends.low, ends.high))
-        assert beyond == pytest.approx([(1 - level) / 2] * 2, abs=2e-3)
+        low, high = found.confidence_interval(level, method="prediction")
+        assert law.cdf(logit(low)).mean() == pytest.approx((1 - level) / 2, abs=2e-3)
+        assert law.sf(logit(high)).mean() == pytest.approx((1 - level) / 2, abs=2e-3)
+
+
+def test_few_sites_that_agree_have_at_least_the_normal_interval():
+    found = pool_rates([20, 20, 20], [100, 100, 100])
+    y, error = np.log(20.5 / 80.5), np.sqrt(1 / (300 * 0.2 * 0.8))
+    normal = expit(y + stats.norm.isf(0.025) * error * np.array([-1, 1]))
+    assert tuple(found.interval) == pytest.approx(tuple(normal))
+
+
+@pytest.mark.parametrize(
+    ("errors", "sizes"), [([4, 6], [40, 40]), ([1, 3, 2], [40, 50, 60]), ([9] * 6, [40] * 6)]
+)
+def test_few_errors_and_other_numbers_of_sites_have_the_mixed_model(errors, sizes):
+    assert pool_rates(errors, sizes).interval.method == "binomial"
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.5, 1.0])
@@ -307,8 +312,20 @@ def test_a_site_whose_fit_fails_is_left_out_with_a_warning():
     assert (result.extra.n_failed, len(result.replicates)) == (1, 3)
 
 
-@pytest.mark.parametrize("errors", [[0, 0, 0, 0], [1, 3, 2, 4], [10, 30, 20, 40]])
-def test_equal_sites_have_the_limits_of_clopper_and_pearson(errors):
+@pytest.mark.parametrize("spread", [0.05, 0.5, 3.0])
+def test_likelihood_equals_its_integral(spread):
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(5, 60, 6).astype(float)
+    errors = rng.binomial(sizes.astype(int), 0.1).astype(float) + 0.25
+    counts = SiteCounts(errors, sizes)
+    for mean in (-5.0, -2.0, 0.5):
+        expected = sites.log_likelihood(errors, sizes, mean, spread)
+        assert_allclose(counts.log_likelihood(np.array([mean]), spread), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("errors", [[0, 0, 0, 0], [0, 1, 0, 2], [3, 8, 5, 7], [10, 30, 20, 40]])
+def test_equal_sites_have_the_limits_of_clopper_and_pearson(errors, monkeypatch):
+    monkeypatch.setattr(_pooling, "PRIOR_SCALE", 1e-4)
     sizes = [10, 30, 20, 40]
     pooled = pool_rates(errors, sizes)
     expected = stats.binomtest(sum(errors), sum(sizes)).proportion_ci(method="exact")
@@ -316,10 +333,42 @@ def test_equal_sites_have_the_limits_of_clopper_and_pearson(errors):
     assert_allclose(pooled.value, sum(errors) / sum(sizes), rtol=1e-6)
 
 
+def test_the_estimate_has_the_largest_likelihood():
+    errors, sizes = np.array([1, 9, 20, 4]), np.array([40, 50, 45, 200])
+    pooled = pool_rates(errors, sizes)
+    mean, between = pooled.value, pooled.details["between"]
+
+    def value(rate, spread):
+        return (
+            sites.log_likelihood(errors, sizes, logit(rate), spread)
+            - spread**2 / 2 / _pooling.PRIOR_SCALE**2
+        )
+
+    best = value(mean, between)
+    for factor in (0.98, 1.02):
+        assert value(factor * mean, between) < best
+        assert value(mean, factor * between) < best
+
+
+def test_another_site_has_the_average_of_the_mixed_model():
+    """Over the posterior of mean and spread, with the priors that the docstring names."""
+    errors, sizes = np.array([1, 9, 20, 4]), np.array([40, 50, 45, 200])
+    found = pool_rates(errors, sizes)
+    odds, spreads = np.linspace(-10, 4, 281), np.linspace(0.01, 6, 200)[:, None]
+    counts = SiteCounts(errors.astype(float), sizes.astype(float))
+    likelihood = np.array([counts.log_likelihood(odds, spread) for spread in spreads[:, 0]])
+    posterior = likelihood - spreads**2 / 2 / 1.5**2
+    low, high = found.confidence_interval(method="prediction")
+    for end, side in ((low, -1), (high, 1)):
+        weight = np.exp(posterior - posterior.max()) * expit(side * odds)
+        beyond = stats.norm.cdf(side * (odds - logit(end)) / spreads)
+        assert np.average(beyond, weights=weight) == pytest.approx(0.025, abs=1e-3)
+
+
 def test_correct_answers_mirror_errors():
     errors, sizes = np.array([1, 0, 5]), np.array([20, 30, 25])
     one, other = pool_rates(errors, sizes), pool_rates(sizes - errors, sizes)
-    for method in ("effective_size", "prediction"):
+    for method in ("binomial", "prediction"):
         low, high = other.confidence_interval(0.9, method)
         assert_allclose(
             [*one.confidence_interval(0.9, method)], (1 - high, 1 - low), rtol=1e-4, atol=1e-6
