@@ -136,7 +136,7 @@ def test_labels_beside_probabilities_are_said(place, tmp_path, capsys):
 
 def test_a_missing_file_is_an_error(files, capsys):
     assert main(["compare", files["old"], "missing.csv"]) == 2
-    assert "no file 'missing.csv'" in capsys.readouterr().err
+    assert "'missing.csv' does not exist" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("column", ["target", "prediction"])

@@ -511,7 +511,7 @@ def test_bundled_names_and_files_are_sources(tmp_path, capsys):
     for source in ("breast_cancer", "iris", "wine", "digits", file):
         assert "--estimator must be one of" in refuse(source)
     missing = refuse(tmp_path / "missing.csv")
-    assert "missing.csv'. Bundled data are breast_cancer" in missing
+    assert "missing.csv' does not exist. Bundled data are breast_cancer" in missing
     near = refuse(tmp_path / "tabel.csv")
     assert "tabel.csv' (did you mean 'table.csv'?)" in near
     assert "did you mean 'iris'" in refuse("irsi")
