@@ -513,6 +513,7 @@ def test_bundled_names_and_files_are_sources(tmp_path, capsys):
     missing = refuse(tmp_path / "missing.csv")
     assert "missing.csv' does not exist. Bundled data are breast_cancer" in missing
     near = refuse(tmp_path / "tabel.csv")
-    assert "tabel.csv' (did you mean 'table.csv'?)" in near
+    assert "tabel.csv' does not exist (did you mean 'table.csv'?)" in near
     assert "did you mean 'iris'" in refuse("irsi")
-    assert "no file" in refuse(tmp_path / "nowhere" / "table.csv")
+    assert "does not exist" in refuse(tmp_path / "nowhere" / "table.csv")
+    assert "is a folder" in refuse(tmp_path)
