@@ -402,10 +402,12 @@ def choose_n_clusters(
     gap_statistic : Computes only the gap, with its dispersions.
     StabilityDisplay : Draws the curve.
 
-    Notes ----- With 60 samples in all, the test finds a cluster of a sixth of the samples at a
-    distance of five standard deviations from a larger one. It does not find elongated parallel
-    clusters if K-means cuts across them. If the columns are on a lattice or X is sparse, the test
-    uses only silhouettes, which may miss a small cluster.
+    Notes
+    -----
+    With 60 samples in all, the test finds a cluster of a sixth of the samples at a distance of five
+    standard deviations from a larger one. It does not find elongated parallel clusters if K-means
+    cuts across them. If the columns are on a lattice or X is sparse, the test uses only
+    silhouettes, which may miss a small cluster.
 
     The columns of the unimodal reference are smooth unimodal distributions, either sinh-arcsinh
     distributions [3]_ or beta distributions. Values on a lattice, such as counts, remain on it.

@@ -965,11 +965,13 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
         If the segmentations differ and the denominator is 0, for example with fewer than two
         pixels.
 
-    Notes ----- Sums over pixels are computed on the device of the masks. The sums are float64 if
-    the masks are float64, and float32 otherwise. They are taken over blocks that are small enough
-    to be exact for hard masks. Blocks are added in the widest float type of the device. Soft masks
-    are interpreted as segment probabilities that are independent between the two segmentations.
-    Therefore, the index of a soft mask and itself is below 1.
+    Notes
+    -----
+    Sums over pixels are computed on the device of the masks. The sums are float64 if the masks are
+    float64, and float32 otherwise. They are taken over blocks that are small enough to be exact for
+    hard masks. Blocks are added in the widest float type of the device. Soft masks are interpreted
+    as segment probabilities that are independent between the two segmentations. Therefore, the
+    index of a soft mask and itself is below 1.
 
     References
     ----------
