@@ -285,6 +285,8 @@ def check_calls(
     kinds_of = {key: one.kind for key, one in form.parameters.items()}
     call = f"{name}({', '.join(key for key, kind in kinds_of.items() if kind == BY_POSITION)})"
     open_ended = Parameter.VAR_KEYWORD in kinds_of.values()
+    systems = {"estimators", "predictions", "scores"} & {*kinds_of}
+    several = ", with several models as one list or dict, and" if systems else ","
 
     def check(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         # unknown names
@@ -296,7 +298,8 @@ def check_calls(
         try:
             given = form.bind(*args, **kwargs).arguments
         except TypeError as error:
-            raise TypeError(f"the call must be {call}, options by name: {error}.") from None
+            text = f"the call must be {call}{several} options by name: {error}."
+            raise TypeError(text) from None
         # a wrong order
         if not all(check(given[key]) for key, check in kinds.items() if key in given):
             got = ", ".join(type(value).__name__ for value in given.values())

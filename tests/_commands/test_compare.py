@@ -129,7 +129,8 @@ def test_labels_beside_probabilities_are_said(place, tmp_path, capsys):
         guess = (score > 0.5).astype(int) if number == place else score
         pd.DataFrame({"target": truth, "prediction": guess}).to_csv(paths[-1], index=False)
     main(["compare", *paths])
-    assert f"note: {paths[place]} contains only 0 and 1" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"note: {paths[place]} contains only 0 and 1" in said
     main(["compare", paths[place], paths[place]])
     assert "only 0 and 1" not in capsys.readouterr().out
 

@@ -175,7 +175,7 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
             clone(SEARCH).set_params(refit=False),
             {},
             ValueError,
-            "a metric or a function, got refit=False",
+            "a metric or a function, got False",
         ),
         (
             SEARCH,

@@ -214,7 +214,7 @@ def test_importance_is_measured_in_the_fits_of_the_main_estimate(table):
     assert next(iter(report.importance)) == "a"
     assert not any("importance" in name for name in report.metrics)
     assert "a matters most" in report.to_html()
-    assert "Shuffling a lowers the accuracy most" in str(report)
+    assert "Shuffling a decreases the accuracy most" in str(report)
     assert report.to_frame("importance").index[0] == "a"
     plain = skeval.evaluate(GaussianNB(), X, y, cv=folds, random_state=0)
     assert plain.importance is None
