@@ -122,7 +122,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
             f"samples), so the model is judged by the {name_metric(rare.metric)}."
         )
         # an error says nothing new if the same metric is the main estimate
-        same = report.answer.name == rare.metric
+        same = report.answer.name == name_metric(rare.metric)
         details = [explained, *details] if same else [explained, error, *details]
     elif finding.metric:
         shown = _write_with_interval(report, finding.metric)
