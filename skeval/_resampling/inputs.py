@@ -220,8 +220,9 @@ def tie_values(values: np.ndarray) -> np.ndarray:
     Values are tied if their distance is at most the largest of the following: 1e-9 of the spread of
     all values, the relative accuracy of a solver, sixteen machine epsilons of the largest value
     (which may come from the intercept), and, in `tie_rows`, the rounding errors of the underlying
-    sums. Therefore, a classifier that is constant except for rounding ranks no pair of samples. All
-    pairs are ranked, even if the differences of a classifier are small relative to its intercept.
+    sums. Therefore, a classifier that is constant except for rounding ranks no pair of samples. If
+    its values differ by more, all pairs are ranked, even if the differences are small relative to
+    the intercept.
 
     `values` has shape (n_samples,) or (n_samples, n_classes). Each column is tied separately.
     """

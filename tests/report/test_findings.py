@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval.model_selection import permutation_test
@@ -183,3 +184,28 @@ def test_both_tests_must_show_that_a_system_is_better():
     assert judge(denied).permutation == "denied"
     assert judge(report).relation == "better"
     assert judge(denied)[:3] == ("open", "", "shuffled labels")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_recall_has_one_interval_in_a_report(seed):
+    """The diagonal of the confusion matrix and the table of classes show the same rates."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 120)
+    X = rng.normal(size=(120, 5)) + np.eye(5)[0] * y[:, None]
+    report = skeval.evaluate(DecisionTreeClassifier(random_state=0), X, y, random_state=0)
+    recalls = [one for one in report.metrics.values() if one.extra.metric == "recall"]
+    confusion = report.confusion
+    assert len(recalls) == 2
+    for code, recall in enumerate(recalls):
+        shown = confusion.rates[code, code], confusion.low[code, code], confusion.high[code, code]
+        assert shown == pytest.approx((recall.value, *recall.interval), abs=0.01)
+
+
+@pytest.mark.parametrize(("k", "said"), [(4, True), (2, False)])
+def test_a_selector_that_keeps_all_features_is_said(k, said):
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    model = make_pipeline(SelectKBest(k=k), LogisticRegression())
+    report = skeval.evaluate(model, X, y, random_state=0)
+    assert ("selection" in {warning.code for warning in report.warnings}) == said
+    outcomes = {check.code: check.outcome for check in report.checks}
+    assert outcomes["selection"] == ("note" if said else "passed")
