@@ -330,3 +330,9 @@ def test_scores_that_differ_by_rounding_alone_are_equal_whatever_the_first_split
     assert next(pair.extra.pvalue_alone for pair in found.differences.values()) == 1
     many = {f"system {k}": rng.normal(size=4) for k in range(7)}
     assert np.isfinite(compare_scores(many, test_train_ratio=0.1).to_matrix("low")[0, 6])
+
+
+def test_a_mean_difference_of_rounding_is_zero():
+    a, b = [0.1, 0.7, 0.3, 0.6], [0.3, 0.5, 0.3, 0.6]
+    assert np.mean(np.subtract(a, b)) != 0  # 0.7 - 0.5 is 0.19999999999999996
+    assert compare_scores({"a": a, "b": b}, test_train_ratio=0.25).difference.value == 0
