@@ -265,7 +265,7 @@ def check_points(clusterer: Any, X: Any) -> Any:
     # finite data of moderate size
     _checks.refuse_swapped_data(X, None)
     checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
-    check_magnitude(checked)
+    check_magnitude("X", checked)
     return X if hasattr(X, "iloc") else checked
 
 

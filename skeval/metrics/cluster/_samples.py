@@ -127,7 +127,7 @@ def check_samples(
         data = _check_matrix(X)
     else:
         data = _checks.check_data("X", X, accept_sparse="csr", dtype=np.float64)
-        check_magnitude(data)
+        check_magnitude("X", data)
     # clusters, and the points in their order
     _checks.refuse_shuffled_index(X, {"labels": labels})
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
@@ -146,15 +146,15 @@ def check_samples(
     return Samples(data, partition, metric, n_jobs)
 
 
-def check_magnitude(data: _distances.Points) -> None:
-    """Raise an error if squared distances would overflow or underflow."""
+def check_magnitude(name: str, data: _distances.Points) -> None:
+    """Raise an error if squares of values would overflow or underflow."""
     values: np.ndarray = data.data if issparse(data) else data
     # as floats: Booleans and the smallest integer cannot be negated
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
-            f"The largest absolute value of X must lie in [{SMALLEST}, {LARGEST}], got "
-            f"{largest:g}. Scale X."
+            f"The largest absolute value of {name} must lie in [{SMALLEST}, {LARGEST}], got "
+            f"{largest:g}. Scale {name}."
         )
 
 

@@ -121,11 +121,16 @@ def test_coassociation_matrix(pair):
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e-160, 1e160, 1e200])
-def test_pair_counts_that_no_float_holds_are_refused(scale):
-    weight = np.full(17, scale)
-    with pytest.raises(ValueError, match=r"product of any two values .* about 2\*\*"):
-        pair_counts(TRUE, PRED, sample_weight=weight)
-    assert np.isfinite(list(external_indices(TRUE, PRED, sample_weight=weight).values())).all()
+@pytest.mark.parametrize("function", [pair_counts, external_indices])
+def test_weights_whose_squares_no_float_holds_are_refused(function, scale):
+    with pytest.raises(ValueError, match=r"sample_weight must lie in .* Scale sample_weight"):
+        function(TRUE, PRED, sample_weight=np.full(17, scale))
+
+
+def test_tiny_weights_give_the_indices_of_equal_weights():
+    expected = external_indices(TRUE, PRED, sample_weight=np.full(17, 0.5)).to_dict()
+    found = external_indices(TRUE, PRED, sample_weight=np.full(17, 1e-130)).to_dict()
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [2, 5, 1000])
