@@ -31,7 +31,7 @@ PRUNED = {"extremes", "connectivity"}
 """Quantities that trees and bounds may provide without a pass."""
 FROM_PAIRS = SUMS | EXTREMES | PRUNED
 """Quantities of `measure` that need pairwise distances."""
-ClusterSums = Iterator[tuple[slice, np.ndarray]]
+ClusterSums = Iterable[tuple[slice, np.ndarray]]
 """Slices of sorted rows, and the (K, r) sums of their distances to each cluster (eq. 1)."""
 
 
@@ -234,10 +234,13 @@ def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
         yield slice(begin, min(begin + step, stop))
 
 
-def sums_by_strips(tiles: _distances.Tiles, starts: np.ndarray, n: int) -> ClusterSums:
-    """Yield eq. 1 for a few rows at a time. Each pair is computed twice."""
-    for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
-        yield rows, np.add.reduceat(tiles(rows)(slice(0, n)).distances, starts, axis=1).T
+def whole_rows(
+    tiles: _distances.Tiles, rows: slice, columns: slice
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield a few rows at a time, and their (r, c) distances to the columns."""
+    step = max(1, NUMBERS_AT_ONCE // (columns.stop - columns.start))
+    for part in slices(rows.stop, step, start=rows.start):
+        yield part, tiles(part)(columns).distances
 
 
 def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -253,9 +256,8 @@ def rare_extremes(tiles: _distances.Tiles, cluster: np.ndarray) -> tuple[float, 
 
     They are inf and -inf without such a pair. No index needs them, so the pass omits them.
     """
-    n, smallest, largest = len(cluster), np.inf, -np.inf
-    for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
-        block = tiles(rows)(slice(0, n)).distances  # (r, n)
+    smallest, largest, everything = np.inf, -np.inf, slice(0, len(cluster))
+    for rows, block in whole_rows(tiles, everything, everything):
         foreign = cluster[rows, None] != cluster
         largest = max(largest, block.max(where=foreign, initial=-np.inf))
         own = np.arange(rows.start, rows.stop)
@@ -272,15 +274,14 @@ def within_pass(
     They are half of the totals of eq. 5 and the diameters of eq. 2.
     """
 
-    def reduce(rows_of_cluster: slice) -> tuple[float, float]:
+    def reduce(members: slice) -> tuple[float, float]:
         total = largest = 0.0
-        for rows in slices(rows_of_cluster.stop, TILE_ROWS, start=rows_of_cluster.start):
+        for rows in slices(members.stop, TILE_ROWS, start=members.start):
             strip = tiles(rows)
-            block = strip(rows).distances
-            total, largest = total + block.sum() / 2, max(largest, block.max())
-            for columns in slices(rows_of_cluster.stop, TILE_COLUMNS, start=rows.stop):
+            for columns in (rows, *slices(members.stop, TILE_COLUMNS, start=rows.stop)):
                 block = strip(columns).distances
-                total, largest = total + block.sum(), max(largest, block.max())
+                total += block.sum() / (2 if columns == rows else 1)
+                largest = max(largest, block.max())
         return total, largest
 
     parallel = Parallel(n_jobs, require="sharedmem")
@@ -309,9 +310,13 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     )
     result: dict[str, Any] = {}
     if needs & SUMS:
-        strips = sums_by_strips(samples.tiles, partition.starts, n)
-        if in_table:
-            strips = iter([(slice(0, n), reduced.sums)])
+        blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
+        # each pair is computed twice if the table of all sums does not fit
+        strips = (
+            [(slice(0, n), reduced.sums)]
+            if in_table
+            else ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
+        )
         result |= _reduce_sums(strips, partition, needs)
     if needs & EXTREMES:
         result["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
-from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
+from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 # The product form (eq. 8) suffers from cancellation for close points. Close pairs (eq. 10) are
@@ -264,16 +264,10 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     if metric == "cosine":
         # scikit-learn treats dense rows that are shorter than 2e-15 as zeros
         return lambda a, b: pairwise_distances(_enlarge(a), _enlarge(b), metric=metric)
-    if metric in ("cityblock", "l1", "manhattan"):
-        return partial(cdist, metric="cityblock")
     if metric == "correlation":
         # the mean of a constant row may differ from it by rounding; this makes the row exactly 0
         return lambda a, b: cdist(a - a[:, :1], b - b[:, :1], metric=metric)
-    options = _scale(metric, points)
-    # scikit-learn would call SciPy for a metric that it does not implement
-    if metric not in distance_metrics():
-        return partial(cdist, metric=metric, **options)
-    return partial(pairwise_distances, metric=metric, **options)
+    return partial(pairwise_distances, metric=metric, **_scale(metric, points))
 
 
 def _enlarge(points: np.ndarray) -> np.ndarray:
