@@ -125,8 +125,12 @@ class _Strip:
         own, first = self.segments, self.rows.start
         rows = slice(0, self.rows.stop - first)
         for part in columns:
-            tile, others, diagonal = strip(part), self.cut(part.start, part.stop), part == self.rows
-            block, here = tile.distances, slice(part.start - first, part.stop - first)  # (r, c)
+            block, others, diagonal = (
+                strip(part),
+                self.cut(part.start, part.stop),
+                part == self.rows,
+            )
+            here = slice(part.start - first, part.stop - first)
             common = list(own.common(others)) if extremes else []
             if sums:
                 self.row_sums[:, others.clusters] += np.add.reduceat(block, others.offsets, axis=1)
@@ -137,17 +141,16 @@ class _Strip:
                 k -= own.clusters.start
                 self.largest[k] = max(self.largest[k], block[run, other_run].max())
             if self.nearest is not None:
-                lowest = tile.lowest
                 if diagonal:
                     np.fill_diagonal(block, np.inf)
-                self.nearest.look(block, rows, here, lowest)
-                if not diagonal and lowest.min() <= self.nearest.reach[here].max():  # eq. 7
-                    self.nearest.look(block, here, rows, block.min(axis=0), axis=1)
+                self.nearest.look(block, rows, here)
+                if not diagonal:
+                    self.nearest.look(block, here, rows, axis=1)
             # the nearest pairs come last, because they overwrite the block
             if not extremes or (own.clusters == others.clusters and len(own.runs) == 1):
                 continue  # or all pairs of the tile are in one cluster
             nearest = self.smallest[:, others.clusters]  # (m, runs)
-            if tile.lowest.min() >= nearest.max():  # eq. 7
+            if block.min() >= nearest.max():  # eq. 7
                 continue
             if len(own.runs) == len(others.runs) == 1:
                 np.minimum(nearest, block.min(), out=nearest)  # eq. 3
@@ -240,7 +243,7 @@ def whole_rows(
     """Yield a few rows at a time, and their (r, c) distances to the columns."""
     step = max(1, NUMBERS_AT_ONCE // (columns.stop - columns.start))
     for part in slices(rows.stop, step, start=rows.start):
-        yield part, tiles(part)(columns).distances
+        yield part, tiles(part)(columns)
 
 
 def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -279,7 +282,7 @@ def within_pass(
         for rows in slices(members.stop, TILE_ROWS, start=members.start):
             strip = tiles(rows)
             for columns in (rows, *slices(members.stop, TILE_COLUMNS, start=rows.stop)):
-                block = strip(columns).distances
+                block = strip(columns)
                 total += block.sum() / (2 if columns == rows else 1)
                 largest = max(largest, block.max())
         return total, largest
@@ -392,11 +395,11 @@ def pass_over_rows(
             Nearest(cluster[rows], L, zero, other=cluster),
         )
         for part, runs in zip(columns, segments, strict=True):
-            tile = strip(part)
-            sums[:, runs.clusters] += np.add.reduceat(tile.distances, runs.offsets, axis=1)  # eq. 1
+            block = strip(part)
+            sums[:, runs.clusters] += np.add.reduceat(block, runs.offsets, axis=1)  # eq. 1
             met = own[(own >= part.start) & (own < part.stop)]
-            tile.distances[met - rows.start, met - part.start] = np.inf
-            nearest.look(tile.distances, slice(0, len(own)), part, tile.lowest)
+            block[met - rows.start, met - part.start] = np.inf
+            nearest.look(block, slice(0, len(own)), part)
         return rows, sums.T, nearest.foreign_weights()
 
     strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
@@ -442,16 +445,13 @@ class Nearest:
         part.reach = self.reach[rows].copy()
         return part
 
-    def look(
-        self, block: np.ndarray, rows: slice, others: slice, lowest: np.ndarray, *, axis: int = 0
-    ) -> None:
+    def look(self, block: np.ndarray, rows: slice, others: slice, *, axis: int = 0) -> None:
         """Update the neighbors of `rows` with their distances (a block) to the samples `others`.
 
-        `axis` is the axis of the block along which `rows` lie. lowest (r,): lower bounds of the
-        distances. Rows with bounds beyond the reach are skipped (eq. 4).
+        `axis` is the axis of the block along which `rows` lie.
         """
         # rows that the block may change (eq. 4)
-        hit = np.flatnonzero(lowest <= self.reach[rows])  # (q,)
+        hit = np.flatnonzero(block.min(axis=1 - axis) <= self.reach[rows])  # (q,)
         if not len(hit):
             return
         near = block.take(hit, axis=axis)  # (q, c)

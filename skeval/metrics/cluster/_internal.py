@@ -1046,7 +1046,7 @@ def _spanning_tree(
     for step in range(m - 1):
         outside[last] = False
         row = slice(members.start + last, members.start + last + 1)
-        distance = tiles(row)(members).distances[0]
+        distance = tiles(row)(members)[0]
         reach = np.maximum(np.maximum(distance, core), core[last])
         edges = np.stack([reach, np.minimum(core, core[last]), distance])
         # which new edges come before the best ones, by the last key and then by those before it
