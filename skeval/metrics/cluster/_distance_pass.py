@@ -611,6 +611,7 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
 
 FIRST_BATCH = 1024  # number of queries before the bound is used
 SLACK = 1e-9  # relative slack of bounds, for rounding
+N_SWEEPS = 4  # steps to the farthest sample that give a lower bound of a diameter
 
 
 def nearest_between(
@@ -662,7 +663,10 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
         cluster, radius = clusters[k], radii[k]
         if 2 * radius.max() <= best * (1 - SLACK):  # eq. 6, left
             break
-        best = max(best, _sweep(cluster, int(radius.argmax())))
+        start = int(radius.argmax())
+        for _ in range(N_SWEEPS):  # to the farthest sample (eq. 7)
+            squared = _distances.squared_norms(cluster - cluster[start])
+            start, best = int(squared.argmax()), max(best, float(np.sqrt(squared.max())))
         outer = cluster[radius + radius.max() > best * (1 - SLACK)]  # eq. 6, right
         if len(outer) > 1:
             best = max(best, _farthest_of_all(outer))
@@ -681,14 +685,3 @@ def _farthest_of_all(points: np.ndarray) -> float:
             if squared[i, j] > largest:
                 largest, pair = squared[i, j], (rows.start + i, columns.start + j)
     return float(np.linalg.norm(points[pair[0]] - points[pair[1]]))
-
-
-def _sweep(points: np.ndarray, start: int) -> float:
-    """Move repeatedly to the farthest point until the distance stops growing (eq. 7)."""
-    best = 0.0
-    while True:
-        squared = _distances.squared_norms(points - points[start])  # eq. 7
-        start = int(squared.argmax())
-        if squared[start] <= best:
-            return float(np.sqrt(best))
-        best = squared[start]

@@ -217,22 +217,10 @@ Tiles = Callable[[slice], Strip]
 """Function of a slice of rows, sorted by cluster, that returns a strip."""
 
 
-@dataclass(frozen=True, eq=False)
-class NamedMetric:
-    """Metric with this name and arguments."""
-
-    name: str
-    arguments: dict[str, Any]
-
-    def __call__(self, a: Points, b: Points) -> np.ndarray:
-        """Return the (r, c) distances of (r, p) from (c, p) points."""
-        return pairwise_distances(a, b, metric=self.name, **self.arguments)
-
-
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     """Return a function that computes blocks of distances, with scales from `points` if needed."""
-    if isinstance(metric, NamedMetric):
-        return metric
+    if isinstance(metric, partial) and metric.func is pairwise_distances:
+        return metric  # a metric with arguments
     if metric in EUCLIDEAN:
         return euclidean
     if metric == "sqeuclidean":

@@ -112,15 +112,9 @@ def contingency(
     filled = np.flatnonzero(table)
     rows, columns = np.divmod(filled if used is None else used[filled], max(n_columns, 1))
     cells = table[filled]
-    margins = margin(rows, cells, n_rows), margin(columns, cells, n_columns)
+    sides = (rows, n_rows), (columns, n_columns)
+    margins = (np.bincount(codes, cells, size).astype(cells.dtype) for codes, size in sides)
     return Contingency(rows, columns, cells, within, *margins)
-
-
-def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
-    """Return the sums of the cells by code, in the dtype of the cells."""
-    sums = np.zeros(size, cells.dtype)
-    np.add.at(sums, codes, cells)
-    return sums
 
 
 def count_pairs(table: Contingency) -> PairCounts:

@@ -22,11 +22,12 @@ from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn import metrics as sk
+from sklearn.metrics import pairwise_distances
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
 from skeval.metrics.cluster import _distance_pass, _external
-from skeval.metrics.cluster._distances import NamedMetric, Partition, Samples, Tiles, to_centroids
+from skeval.metrics.cluster._distances import Partition, Samples, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
@@ -287,10 +288,8 @@ def silhouette_samples(
     """
     if metric_arguments and metric == "precomputed":
         raise ValueError(f'metric="precomputed" takes no arguments, got {list(metric_arguments)}.')
-    if metric_arguments and isinstance(metric, str):
-        metric = NamedMetric(metric, metric_arguments)
-    elif metric_arguments and callable(metric):
-        metric = partial(metric, **metric_arguments)
+    if metric_arguments:
+        metric = partial(pairwise_distances, metric=metric, **metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     return measure(samples, {"silhouette_samples"})["silhouette_samples"]
 

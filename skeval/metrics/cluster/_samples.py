@@ -99,11 +99,9 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> _distances
 
 
 def _is_noise(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind in "if":
-        return np.asarray(values == NOISE)
     if values.dtype.kind in "OUST":
         return np.isin(values.astype(str), NOISE_AS_TEXT)
-    return np.zeros(len(values), dtype=bool)  # unsigned integers and Booleans cannot be -1
+    return np.asarray(values == NOISE)
 
 
 def check_samples(
@@ -223,6 +221,5 @@ def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int = 0
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
     """Raise an error unless each sample has `n_neighbors` other samples."""
-    _checks.check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(f"n_neighbors must be below the {n_samples} samples, got {n_neighbors}.")
