@@ -230,14 +230,8 @@ class NClustersChoice(Result):
             if np.isfinite(pvalue):
                 title = f"more than {_text.count(k, 'cluster')}"
                 rows.append((title, f"P = {_text.write_pvalue(pvalue)}"))
-        for k, value, error, reference, least in zip(
-            self.candidates,
-            self.values,
-            self.standard_errors,
-            self.reference_values,
-            self.limits,
-            strict=True,
-        ):
+        numbers = self.values, self.standard_errors, self.reference_values, self.limits
+        for k, value, error, reference, least in zip(self.candidates, *numbers, strict=True):
             limit = "none" if np.isneginf(least) else _text.write_number(least)
             mark = "  <- chosen" if k == self.n_clusters else ""
             text = _text.write_number(value)

@@ -367,15 +367,13 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
     result: dict[str, Any] = dict.fromkeys(needs)
     if not needs or metric == "precomputed":
         return result
-    dense = not issparse(points)
-    if dense:
+    if not issparse(points):
         squared, means = _around_means(points, partition)
         within = squared
         deviations = means - partition.sizes @ means / partition.n_samples
         result["between_squares"] = float(partition.sizes @ squared_norms(deviations))
     else:
-        wanted = "squares" in needs
-        squared = to_centroids(points, partition, "sqeuclidean") if wanted else np.empty(0)
+        squared = to_centroids(points, partition, "sqeuclidean")
         means = _stack([_mean(points[rows]) for rows in partition.members])
         within = squared_norms(points)
     result["squares"] = squared
@@ -383,8 +381,7 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
     if not has_centroids(metric):
         return result
     if "mean_to_centroid" in needs:
-        euclidean_rows = dense and metric in EUCLIDEAN
-        distances = np.sqrt(squared) if euclidean_rows else to_centroids(points, partition, metric)
+        distances = to_centroids(points, partition, metric)
         result["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
     if "centroid_between" in needs:
         between = euclidean(means, means)

@@ -82,32 +82,50 @@ class PairCounts(NamedTuple):
         return self.true_only == 0 and self.pred_only == 0
 
 
-def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes ``0 .. n_codes - 1`` of the labels. Strings are hashed, which is faster."""
-    if labels.dtype.kind not in "OUS":
-        values, codes = _checks.number_values(labels)
+def encode(labels: ArrayLike, name: str) -> tuple[np.ndarray, int]:
+    """Validate labels, and return codes ``0 .. n_codes - 1``. Strings and objects are hashed."""
+    _checks.check_no_clusterer(name, labels)
+    array: np.ndarray = _checks.check_data(
+        name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None
+    )
+    if array.ndim == 2 and array.shape[1] == 1:  # a column, as some clusterers return
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
+    _checks.refuse_fractions(name, array, "Pass the label of a cluster for each sample")
+    _checks.check_complete(name, array)
+    # numbers, or labels of any type that can be hashed, which is faster than sorting them
+    if array.dtype.kind not in "OUS":
+        values, codes = _checks.number_values(array)
         return codes, len(values)
-    names = labels.tolist()
-    code = {name: position for position, name in enumerate(dict.fromkeys(names))}
+    names = array.tolist()
+    with _checks.naming(name):
+        code = {label: position for position, label in enumerate(dict.fromkeys(names))}
     return np.fromiter(map(code.__getitem__, names), np.intp, len(names)), len(code)
 
 
-def contingency(
-    labels_true: np.ndarray, labels_pred: np.ndarray, sample_weight: np.ndarray | None = None
+def make_contingency(
+    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> Contingency:
-    """Count the samples, or add their weights, by pairs of labels."""
+    """Validate the input, and count the samples, or add their weights, by pairs of labels."""
+    true, n_rows = encode(labels_true, "labels_true")
+    pred, n_columns = encode(labels_pred, "labels_pred")
+    _checks.check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
+    weight = None
+    if sample_weight is not None and len(true):
+        weight = _checks.check_weights("sample_weight", sample_weight, len(true))
+        check_magnitude("sample_weight", weight)
     # number the cell of each sample
-    (true, n_rows), (pred, n_columns) = encode(labels_true), encode(labels_pred)
     key, size, used = true * n_columns + pred, n_rows * n_columns, None
     if size > max(1 << 16, 4 * len(key)):  # too many possible cells for a dense table
         used, key = np.unique(key, return_inverse=True)
         key, size = key.reshape(-1), len(used)
     # count the samples of each cell, or add up their weights
-    table, within = np.bincount(key, sample_weight, size), None
-    if sample_weight is not None:
+    table, within = np.bincount(key, weight, size), None
+    if weight is not None:
         # a weight above 1 stands for copies of its sample
-        copies = sample_weight * np.maximum(sample_weight - 1, 0)
-        within = pair_products(sample_weight, key, size) + exact_sum(copies) / 2
+        copies = exact_sum(weight * np.maximum(weight - 1, 0)) / 2
+        within = pair_products(weight, key, size) + copies
     # keep the cells that occur
     filled = np.flatnonzero(table)
     rows, columns = np.divmod(filled if used is None else used[filled], max(n_columns, 1))
@@ -195,46 +213,6 @@ def minkowski(pairs: PairCounts) -> float:
         return 0.0
     reference = pairs.both + pairs.true_only
     return math.sqrt((pairs.true_only + pairs.pred_only) / reference) if reference else math.inf
-
-
-def check_partition(labels: ArrayLike, name: str) -> np.ndarray:
-    """Return labels as a 1-D array of integers, strings or other hashable objects."""
-    _checks.check_no_clusterer(name, labels)
-    array: np.ndarray = _checks.check_data(
-        name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None
-    )
-    if array.ndim == 2 and array.shape[1] == 1:  # a column, as some clusterers return
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
-    if array.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):  # values that do not fit into int64 raise below
-            whole = array.astype(np.int64)
-        wrong = array[whole != array]
-        if wrong.size:
-            raise ValueError(f"{name} must be discrete labels, got the fraction {wrong[0]}.")
-        return whole
-    # labels of any type that can be hashed
-    if array.dtype.kind == "O":
-        with _checks.naming(name):
-            present = set(array.tolist())  # raises a TypeError if a label cannot be hashed
-        if None in present:
-            raise ValueError(f"{name} must not contain missing values, got None.")
-    return array
-
-
-def make_contingency(
-    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
-) -> Contingency:
-    """Validate the input of an external index and return the contingency table."""
-    true = check_partition(labels_true, "labels_true")
-    pred = check_partition(labels_pred, "labels_pred")
-    _checks.check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
-    if sample_weight is None or not len(true):
-        return contingency(true, pred)
-    weight = _checks.check_weights("sample_weight", sample_weight, len(true))
-    check_magnitude("sample_weight", weight)
-    return contingency(true, pred, weight)
 
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
@@ -863,7 +841,7 @@ def coassociation_matrix(
            [1, 0, 1]])
     """
     # samples by labels, whose product with itself is the matrix
-    codes, n_codes = encode(check_partition(labels, "labels"))
+    codes, n_codes = encode(labels, "labels")
     if not sparse_output:
         return (codes[:, None] == codes[None, :]).astype(np.int64)
     n_samples = len(codes)

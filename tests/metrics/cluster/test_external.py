@@ -63,6 +63,19 @@ def quiet(function, *args, **kwargs):
         return function(*args, **kwargs)
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 1.5], ["a", None, "b"], [0, 1, np.nan], [[0], [1]] * 2])
+@pytest.mark.parametrize("side", ["labels_true", "labels_pred"])
+def test_what_are_no_labels_is_refused_by_name(side, labels):
+    both = {"labels_true": [0] * len(labels), "labels_pred": [1] * len(labels), side: labels}
+    if labels[0] == [0]:  # a column, as some clusterers return
+        assert external_indices(**both)["purity"] > 0
+        return
+    with pytest.raises(ValueError, match=side):
+        external_indices(**both)
+    with pytest.raises(TypeError, match=side):  # a label that cannot be hashed
+        external_indices(**both | {side: np.array([{}, {}, {}], dtype=object)})
+
+
 def test_worked_example_digit_for_digit():
     result = external_indices(TRUE, PRED)
     assert result["purity"] == 12 / 17
