@@ -307,7 +307,7 @@ def choose_n_clusters(
     clusters. With the mean silhouette :math:`s_k` of the clustering with k clusters, the test
     statistic is
 
-    .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) .
+    .. math:: \max\left(z(\ell), \max_k z(s_k) - 2\right) .
 
     Here, z standardizes by the mean and the standard deviation in simulated data of this kind. If
     the statistic is significant at 5 %, the k with the largest silhouette becomes the next
