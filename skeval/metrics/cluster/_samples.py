@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, column_or_1d
 
 from skeval.metrics.cluster import _distance_pass, _distances
 from skeval.metrics.cluster._distances import Samples
@@ -62,18 +61,11 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> _distances
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
     # one finite label for each row
     _checks.check_no_clusterer("labels", labels)
-    if np.ndim(labels) == 2 and np.shape(labels)[1] > 1:
-        raise ValueError(
-            f"labels must have one label per sample, got the shape {np.shape(labels)}. If each "
-            "column is a cluster, pass labels.argmax(axis=1)."
-        )
-    with _checks.naming("labels"):
-        values = _checks.native_labels("labels", column_or_1d(_checks.plain_text(labels)))
+    values = _checks.check_y("labels", labels)
     if len(values) != n_rows:
         raise ValueError(
             f"labels must have one label for each of the {n_rows} rows of X, got {len(values)}."
         )
-    assert_all_finite(values, input_name="labels")
     # rows that are kept
     noisy = _is_noise(values)
     kept = np.flatnonzero(~noisy) if noise == "drop" else np.arange(n_rows)
