@@ -125,12 +125,8 @@ class _Strip:
         own, first = self.segments, self.rows.start
         rows = slice(0, self.rows.stop - first)
         for part in columns:
-            block, others, diagonal = (
-                strip(part),
-                self.cut(part.start, part.stop),
-                part == self.rows,
-            )
-            here = slice(part.start - first, part.stop - first)
+            block, others = strip(part), self.cut(part.start, part.stop)  # (r, c)
+            diagonal, here = part == self.rows, slice(part.start - first, part.stop - first)
             common = list(own.common(others)) if extremes else []
             if sums:
                 self.row_sums[:, others.clusters] += np.add.reduceat(block, others.offsets, axis=1)
@@ -313,13 +309,10 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     )
     result: dict[str, Any] = {}
     if needs & SUMS:
-        blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
-        # each pair is computed twice if the table of all sums does not fit
-        strips = (
-            [(slice(0, n), reduced.sums)]
-            if in_table
-            else ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
-        )
+        strips: ClusterSums = [(slice(0, n), reduced.sums)]
+        if not in_table:  # each pair is computed twice
+            blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
+            strips = ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
         result |= _reduce_sums(strips, partition, needs)
     if needs & EXTREMES:
         result["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
