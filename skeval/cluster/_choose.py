@@ -230,14 +230,8 @@ class NClustersChoice(Result):
             if np.isfinite(pvalue):
                 title = f"more than {_text.count(k, 'cluster')}"
                 rows.append((title, f"P = {_text.write_pvalue(pvalue)}"))
-        for k, value, error, reference, least in zip(
-            self.candidates,
-            self.values,
-            self.standard_errors,
-            self.reference_values,
-            self.limits,
-            strict=True,
-        ):
+        numbers = self.values, self.standard_errors, self.reference_values, self.limits
+        for k, value, error, reference, least in zip(self.candidates, *numbers, strict=True):
             limit = "none" if np.isneginf(least) else _text.write_number(least)
             mark = "  <- chosen" if k == self.n_clusters else ""
             text = _text.write_number(value)
@@ -313,7 +307,7 @@ def choose_n_clusters(
     clusters. With the mean silhouette :math:`s_k` of the clustering with k clusters, the test
     statistic is
 
-    .. math:: \max\left(z(\ell), \max_k z(s_k) - 3\right) .
+    .. math:: \max\left(z(\ell), \max_k z(s_k) - 2\right) .
 
     Here, z standardizes by the mean and the standard deviation in simulated data of this kind. If
     the statistic is significant at 5 %, the k with the largest silhouette becomes the next

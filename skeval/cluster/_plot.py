@@ -10,7 +10,7 @@ import numpy as np
 
 from skeval.cluster._choose import SEQUENTIAL, NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.cluster._stability import DISSOLVED, VERDICTS, ClusterStability
+from skeval.cluster._stability import DISSOLVED, LIMITS, ClusterStability
 from skeval.utils import _plotting
 from skeval.utils._checks import check_option
 from skeval.utils._plotting import shorten_name
@@ -120,7 +120,7 @@ class ClusterStabilityDisplay(_plotting.ResultDisplay):
         heights = np.repeat(place, n_resamples) + spread
         self.points_: Any = ax.plot(replicates.ravel(), heights, ".", color="C0", markersize=3)[0]
         # limits and verdicts
-        for least in VERDICTS:
+        for least in LIMITS:
             ax.axvline(least, color="gray", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
         rows = zip(stability.labels, stability.sizes, stability.verdicts, strict=True)
         names = [f"{shorten_name(label)} ({n})\n{verdict}" for label, n, verdict in rows]

@@ -265,7 +265,7 @@ def check_points(clusterer: Any, X: Any) -> Any:
     # finite data of moderate size
     _checks.refuse_swapped_data(X, None)
     checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
-    check_magnitude(checked)
+    check_magnitude("X", checked)
     return X if hasattr(X, "iloc") else checked
 
 
@@ -409,8 +409,9 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 # Stability of each cluster.
 
 DISSOLVED, RECOVERED = 0.5, 0.75
-VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
-"""Minimum mean Jaccard coefficient of each verdict. Up to the last one it is "dissolved"."""
+LIMITS = (DISSOLVED, 0.6, RECOVERED, 0.85)
+VERDICTS = ("doubtful", "pattern", "stable", "highly stable")
+"""Minimum mean Jaccard coefficients and their verdicts. Up to the first it is "dissolved"."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -455,15 +456,8 @@ class ClusterStability(Result):
     @property
     def verdicts(self) -> tuple[str, ...]:
         """Verdict on each cluster, from its mean coefficient."""
-        words = []
-        for mean in self.values.tolist():
-            reached = (
-                verdict
-                for least, verdict in VERDICTS.items()
-                if mean > least or mean == least > DISSOLVED
-            )
-            words.append(next(reached, "dissolved"))
-        return tuple(words)
+        places = np.searchsorted([np.nextafter(DISSOLVED, 1), *LIMITS[1:]], self.values, "right")
+        return tuple(np.take(("dissolved", *VERDICTS), places).tolist())
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with one row for each cluster."""

@@ -624,13 +624,10 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
     stability, figures = report.stability, []
     if stability is None:
         return Section("The clusters", sentences=["All samples are noise."])
-    columns = stability.labels, stability.sizes, stability.values, stability.standard_errors
-    rows = [
-        (f"{label}", f"{size}", write_with_spread(mean, error), verdict)
-        for (label, size, mean, error), verdict in zip(
-            zip(*columns, strict=True), stability.verdicts, strict=True
-        )
-    ]
+    means = zip(stability.values, stability.standard_errors, strict=True)
+    texts = [write_with_spread(*mean) for mean in means]
+    columns = map(str, stability.labels), map(str, stability.sizes), texts, stability.verdicts
+    rows = list(zip(*columns, strict=True))
     # noise, which has no stability
     n_noise = int(np.sum(report.labels == NOISE))
     if n_noise:

@@ -29,7 +29,7 @@ def unimodal(x, y, modes):
     return best[1]
 
 
-def pvalue(values, draws, handicap=3):
+def pvalue(values, draws, handicap=2):
     """The share of the data and the draws whose statistic is as large as that of the data.
 
     Each value is standardized by the others of its row. If the last row varies, the other rows are

@@ -31,7 +31,7 @@ PRUNED = {"extremes", "connectivity"}
 """Quantities that trees and bounds may provide without a pass."""
 FROM_PAIRS = SUMS | EXTREMES | PRUNED
 """Quantities of `measure` that need pairwise distances."""
-ClusterSums = Iterator[tuple[slice, np.ndarray]]
+ClusterSums = Iterable[tuple[slice, np.ndarray]]
 """Slices of sorted rows, and the (K, r) sums of their distances to each cluster (eq. 1)."""
 
 
@@ -125,8 +125,8 @@ class _Strip:
         own, first = self.segments, self.rows.start
         rows = slice(0, self.rows.stop - first)
         for part in columns:
-            tile, others, diagonal = strip(part), self.cut(part.start, part.stop), part == self.rows
-            block, here = tile.distances, slice(part.start - first, part.stop - first)  # (r, c)
+            block, others = strip(part), self.cut(part.start, part.stop)  # (r, c)
+            diagonal, here = part == self.rows, slice(part.start - first, part.stop - first)
             common = list(own.common(others)) if extremes else []
             if sums:
                 self.row_sums[:, others.clusters] += np.add.reduceat(block, others.offsets, axis=1)
@@ -137,17 +137,16 @@ class _Strip:
                 k -= own.clusters.start
                 self.largest[k] = max(self.largest[k], block[run, other_run].max())
             if self.nearest is not None:
-                lowest = tile.lowest
                 if diagonal:
                     np.fill_diagonal(block, np.inf)
-                self.nearest.look(block, rows, here, lowest)
-                if not diagonal and lowest.min() <= self.nearest.reach[here].max():  # eq. 7
-                    self.nearest.look(block, here, rows, block.min(axis=0), axis=1)
+                self.nearest.look(block, rows, here)
+                if not diagonal:
+                    self.nearest.look(block, here, rows, axis=1)
             # the nearest pairs come last, because they overwrite the block
             if not extremes or (own.clusters == others.clusters and len(own.runs) == 1):
                 continue  # or all pairs of the tile are in one cluster
             nearest = self.smallest[:, others.clusters]  # (m, runs)
-            if tile.lowest.min() >= nearest.max():  # eq. 7
+            if block.min() >= nearest.max():  # eq. 7
                 continue
             if len(own.runs) == len(others.runs) == 1:
                 np.minimum(nearest, block.min(), out=nearest)  # eq. 3
@@ -234,10 +233,13 @@ def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
         yield slice(begin, min(begin + step, stop))
 
 
-def sums_by_strips(tiles: _distances.Tiles, starts: np.ndarray, n: int) -> ClusterSums:
-    """Yield eq. 1 for a few rows at a time. Each pair is computed twice."""
-    for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
-        yield rows, np.add.reduceat(tiles(rows)(slice(0, n)).distances, starts, axis=1).T
+def whole_rows(
+    tiles: _distances.Tiles, rows: slice, columns: slice
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield a few rows at a time, and their (r, c) distances to the columns."""
+    step = max(1, NUMBERS_AT_ONCE // (columns.stop - columns.start))
+    for part in slices(rows.stop, step, start=rows.start):
+        yield part, tiles(part)(columns)
 
 
 def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -253,9 +255,8 @@ def rare_extremes(tiles: _distances.Tiles, cluster: np.ndarray) -> tuple[float, 
 
     They are inf and -inf without such a pair. No index needs them, so the pass omits them.
     """
-    n, smallest, largest = len(cluster), np.inf, -np.inf
-    for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
-        block = tiles(rows)(slice(0, n)).distances  # (r, n)
+    smallest, largest, everything = np.inf, -np.inf, slice(0, len(cluster))
+    for rows, block in whole_rows(tiles, everything, everything):
         foreign = cluster[rows, None] != cluster
         largest = max(largest, block.max(where=foreign, initial=-np.inf))
         own = np.arange(rows.start, rows.stop)
@@ -272,15 +273,14 @@ def within_pass(
     They are half of the totals of eq. 5 and the diameters of eq. 2.
     """
 
-    def reduce(rows_of_cluster: slice) -> tuple[float, float]:
+    def reduce(members: slice) -> tuple[float, float]:
         total = largest = 0.0
-        for rows in slices(rows_of_cluster.stop, TILE_ROWS, start=rows_of_cluster.start):
+        for rows in slices(members.stop, TILE_ROWS, start=members.start):
             strip = tiles(rows)
-            block = strip(rows).distances
-            total, largest = total + block.sum() / 2, max(largest, block.max())
-            for columns in slices(rows_of_cluster.stop, TILE_COLUMNS, start=rows.stop):
-                block = strip(columns).distances
-                total, largest = total + block.sum(), max(largest, block.max())
+            for columns in (rows, *slices(members.stop, TILE_COLUMNS, start=rows.stop)):
+                block = strip(columns)
+                total += block.sum() / (2 if columns == rows else 1)
+                largest = max(largest, block.max())
         return total, largest
 
     parallel = Parallel(n_jobs, require="sharedmem")
@@ -309,9 +309,10 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     )
     result: dict[str, Any] = {}
     if needs & SUMS:
-        strips = sums_by_strips(samples.tiles, partition.starts, n)
-        if in_table:
-            strips = iter([(slice(0, n), reduced.sums)])
+        strips: ClusterSums = [(slice(0, n), reduced.sums)]
+        if not in_table:  # each pair is computed twice
+            blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
+            strips = ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
         result |= _reduce_sums(strips, partition, needs)
     if needs & EXTREMES:
         result["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
@@ -387,11 +388,11 @@ def pass_over_rows(
             Nearest(cluster[rows], L, zero, other=cluster),
         )
         for part, runs in zip(columns, segments, strict=True):
-            tile = strip(part)
-            sums[:, runs.clusters] += np.add.reduceat(tile.distances, runs.offsets, axis=1)  # eq. 1
+            block = strip(part)
+            sums[:, runs.clusters] += np.add.reduceat(block, runs.offsets, axis=1)  # eq. 1
             met = own[(own >= part.start) & (own < part.stop)]
-            tile.distances[met - rows.start, met - part.start] = np.inf
-            nearest.look(tile.distances, slice(0, len(own)), part, tile.lowest)
+            block[met - rows.start, met - part.start] = np.inf
+            nearest.look(block, slice(0, len(own)), part)
         return rows, sums.T, nearest.foreign_weights()
 
     strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
@@ -437,16 +438,13 @@ class Nearest:
         part.reach = self.reach[rows].copy()
         return part
 
-    def look(
-        self, block: np.ndarray, rows: slice, others: slice, lowest: np.ndarray, *, axis: int = 0
-    ) -> None:
+    def look(self, block: np.ndarray, rows: slice, others: slice, *, axis: int = 0) -> None:
         """Update the neighbors of `rows` with their distances (a block) to the samples `others`.
 
-        `axis` is the axis of the block along which `rows` lie. lowest (r,): lower bounds of the
-        distances. Rows with bounds beyond the reach are skipped (eq. 4).
+        `axis` is the axis of the block along which `rows` lie.
         """
         # rows that the block may change (eq. 4)
-        hit = np.flatnonzero(lowest <= self.reach[rows])  # (q,)
+        hit = np.flatnonzero(block.min(axis=1 - axis) <= self.reach[rows])  # (q,)
         if not len(hit):
             return
         near = block.take(hit, axis=axis)  # (q, c)
@@ -606,6 +604,7 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
 
 FIRST_BATCH = 1024  # number of queries before the bound is used
 SLACK = 1e-9  # relative slack of bounds, for rounding
+N_SWEEPS = 4  # steps to the farthest sample that give a lower bound of a diameter
 
 
 def nearest_between(
@@ -657,7 +656,10 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
         cluster, radius = clusters[k], radii[k]
         if 2 * radius.max() <= best * (1 - SLACK):  # eq. 6, left
             break
-        best = max(best, _sweep(cluster, int(radius.argmax())))
+        start = int(radius.argmax())
+        for _ in range(N_SWEEPS):  # to the farthest sample (eq. 7)
+            squared = _distances.squared_norms(cluster - cluster[start])
+            start, best = int(squared.argmax()), max(best, float(np.sqrt(squared.max())))
         outer = cluster[radius + radius.max() > best * (1 - SLACK)]  # eq. 6, right
         if len(outer) > 1:
             best = max(best, _farthest_of_all(outer))
@@ -676,14 +678,3 @@ def _farthest_of_all(points: np.ndarray) -> float:
             if squared[i, j] > largest:
                 largest, pair = squared[i, j], (rows.start + i, columns.start + j)
     return float(np.linalg.norm(points[pair[0]] - points[pair[1]]))
-
-
-def _sweep(points: np.ndarray, start: int) -> float:
-    """Move repeatedly to the farthest point until the distance stops growing (eq. 7)."""
-    best = 0.0
-    while True:
-        squared = _distances.squared_norms(points - points[start])  # eq. 7
-        start = int(squared.argmax())
-        if squared[start] <= best:
-            return float(np.sqrt(best))
-        best = squared[start]

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse, vstack
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
-from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
+from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 # The product form (eq. 8) suffers from cancellation for close points. Close pairs (eq. 10) are
@@ -25,7 +25,6 @@ CLOSE = 1e-2  # tau of eq. 10
 ONE_BY_ONE = 16  # times that a distance by differences costs one by a matrix product
 DENSE_NUMBERS = 2**23  # maximum size of a sparse block converted to dense
 DIRECT_FEATURES = 4  # maximum number of features for direct differences
-ROUNDED = 1e-9  # relative slack of the bounds of eq. 12, well above rounding
 NUMBERS_AT_ONCE = 2**18  # coordinate differences stored at a time
 
 # up to these numbers of features or entries, dense products are faster than sparse ones
@@ -173,36 +172,32 @@ def left_operands(right: np.ndarray) -> np.ndarray:
 
 def mend(
     squared: np.ndarray, aa: np.ndarray, bb: np.ndarray, take: Callable[[], tuple[Points, Points]]
-) -> np.ndarray:
-    """Recompute inexact distances in place, and return (r,) lower bounds of the rows.
+) -> None:
+    """Recompute inexact distances in place.
 
     aa (r,) and bb (c,) are the squared norms. `take` returns the points, which are rarely needed.
     """
     # a block whose columns are all far from the rows has no close pairs
-    gaps = np.sqrt(bb.min()) - np.sqrt(aa)  # (r,)
-    gap = gaps.min()
+    gap = np.sqrt(bb.min()) - np.sqrt(aa.max())
     if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):  # eq. 12
-        return np.square(gaps) * (1 - ROUNDED)
+        return
     # close pairs, whose distance has lost digits, are computed again
-    lowest = squared.min(axis=1)
-    rows = np.flatnonzero(lowest < CLOSE * (aa + bb.max()))  # rows that may have close pairs
+    rows = np.flatnonzero(squared.min(axis=1) < CLOSE * (aa + bb.max()))
     if not len(rows):
-        return lowest
+        return
     a, b = take()
     close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
     fits = not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
     if ONE_BY_ONE * np.count_nonzero(close) > squared.size and fits:
         dense = (part.toarray() if issparse(part) else part for part in (a[rows], b))
         squared[rows] = cdist(*dense, "sqeuclidean")
-    else:  # pair by pair from differences, some at a time
-        i, j = np.nonzero(close)
-        i = rows[i]
-        step = max(1, NUMBERS_AT_ONCE // a.shape[1])
-        for start in range(0, len(i), step):
-            pairs = i[start : start + step], j[start : start + step]
-            squared[pairs] = squared_norms(a[pairs[0]] - b[pairs[1]])
-    lowest[rows] = squared[rows].min(axis=1)
-    return lowest
+        return
+    # pair by pair from differences, some at a time
+    i, j = np.nonzero(close)
+    step = max(1, NUMBERS_AT_ONCE // a.shape[1])
+    for start in range(0, len(i), step):
+        pairs = rows[i[start : start + step]], j[start : start + step]
+        squared[pairs] = squared_norms(a[pairs[0]] - b[pairs[1]])
 
 
 def squared_norms(points: Points) -> np.ndarray:
@@ -215,44 +210,17 @@ def squared_norms(points: Points) -> np.ndarray:
 BlockDistance = Callable[[Points, Points], np.ndarray]
 """Function of (r, p) points and (c, p) points that returns (r, c) distances."""
 
-Strip = Callable[[slice], "Tile"]
-"""Function of a slice of columns that returns a tile of a strip of the distance matrix."""
+Strip = Callable[[slice], np.ndarray]
+"""Function of a slice of columns that returns the (r, c) distances of a strip, to overwrite."""
 
 Tiles = Callable[[slice], Strip]
 """Function of a slice of rows, sorted by cluster, that returns a strip."""
 
 
-@dataclass(frozen=True, eq=False)
-class NamedMetric:
-    """Metric with this name and arguments."""
-
-    name: str
-    arguments: dict[str, Any]
-
-    def __call__(self, a: Points, b: Points) -> np.ndarray:
-        """Return the (r, c) distances of (r, p) from (c, p) points."""
-        return pairwise_distances(a, b, metric=self.name, **self.arguments)
-
-
-class Tile:
-    """Block of (r, c) distances, which may be overwritten.
-
-    lowest (r,): lower bounds of the distances of each row, possibly their minimum.
-    """
-
-    def __init__(self, distances: np.ndarray, lowest: np.ndarray | None = None) -> None:
-        self.distances = distances
-        self._lowest = lowest
-
-    @property
-    def lowest(self) -> np.ndarray:
-        return self.distances.min(axis=1) if self._lowest is None else self._lowest
-
-
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     """Return a function that computes blocks of distances, with scales from `points` if needed."""
-    if isinstance(metric, NamedMetric):
-        return metric
+    if isinstance(metric, partial) and metric.func is pairwise_distances:
+        return metric  # a metric with arguments
     if metric in EUCLIDEAN:
         return euclidean
     if metric == "sqeuclidean":
@@ -264,16 +232,10 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
     if metric == "cosine":
         # scikit-learn treats dense rows that are shorter than 2e-15 as zeros
         return lambda a, b: pairwise_distances(_enlarge(a), _enlarge(b), metric=metric)
-    if metric in ("cityblock", "l1", "manhattan"):
-        return partial(cdist, metric="cityblock")
     if metric == "correlation":
         # the mean of a constant row may differ from it by rounding; this makes the row exactly 0
         return lambda a, b: cdist(a - a[:, :1], b - b[:, :1], metric=metric)
-    options = _scale(metric, points)
-    # scikit-learn would call SciPy for a metric that it does not implement
-    if metric not in distance_metrics():
-        return partial(cdist, metric=metric, **options)
-    return partial(pairwise_distances, metric=metric, **options)
+    return partial(pairwise_distances, metric=metric, **_scale(metric, points))
 
 
 def _enlarge(points: np.ndarray) -> np.ndarray:
@@ -323,10 +285,10 @@ def point_tiles(
     def strip(rows: slice) -> Strip:
         a = points[rows]
 
-        def block(columns: slice) -> Tile:
+        def block(columns: slice) -> np.ndarray:
             b = a if columns == rows else points[columns]
             result = _fill_diagonal(distance(a, b), rows, columns)
-            return Tile(result if checked is None else check_distances(result, checked))
+            return result if checked is None else check_distances(result, checked)
 
         return block
 
@@ -355,13 +317,12 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
         own = operands(by_feature[:, rows], center(cluster))
         left = left_operands(own)
 
-        def block(columns: slice) -> Tile:
+        def block(columns: slice) -> np.ndarray:
             right = own if columns == rows else around(cluster)[:, columns]
             squared = left @ right  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # a row is no close pair of itself
-            lowest = mend(squared, left[:, -1], right[-2], lambda: (points[rows], points[columns]))
-            distances = np.sqrt(squared, out=squared)
-            return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
+            mend(squared, left[:, -1], right[-2], lambda: (points[rows], points[columns]))
+            return _fill_diagonal(np.sqrt(squared, out=squared), rows, columns)
 
         return block
 
@@ -374,9 +335,9 @@ def matrix_tiles(matrix: np.ndarray, order: np.ndarray) -> Tiles:
     def strip(rows: slice) -> Strip:
         whole = matrix[order[rows]]
 
-        def block(columns: slice) -> Tile:
+        def block(columns: slice) -> np.ndarray:
             taken = whole[:, order[columns]].astype(np.float64, copy=False)
-            return Tile(_fill_diagonal(taken, rows, columns))
+            return _fill_diagonal(taken, rows, columns)
 
         return block
 
@@ -406,15 +367,13 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
     result: dict[str, Any] = dict.fromkeys(needs)
     if not needs or metric == "precomputed":
         return result
-    dense = not issparse(points)
-    if dense:
+    if not issparse(points):
         squared, means = _around_means(points, partition)
         within = squared
         deviations = means - partition.sizes @ means / partition.n_samples
         result["between_squares"] = float(partition.sizes @ squared_norms(deviations))
     else:
-        wanted = "squares" in needs
-        squared = to_centroids(points, partition, "sqeuclidean") if wanted else np.empty(0)
+        squared = to_centroids(points, partition, "sqeuclidean")
         means = _stack([_mean(points[rows]) for rows in partition.members])
         within = squared_norms(points)
     result["squares"] = squared
@@ -422,8 +381,7 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
     if not has_centroids(metric):
         return result
     if "mean_to_centroid" in needs:
-        euclidean_rows = dense and metric in EUCLIDEAN
-        distances = np.sqrt(squared) if euclidean_rows else to_centroids(points, partition, metric)
+        distances = to_centroids(points, partition, metric)
         result["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
     if "centroid_between" in needs:
         between = euclidean(means, means)

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from skeval._inference.estimate import Results
 from skeval.metrics._classification import f_weights
+from skeval.metrics.cluster._samples import check_magnitude
 from skeval.utils import _checks
 from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
@@ -38,13 +39,10 @@ class Contingency:
     cells : ndarray of shape (n_cells,)
         Number, or total weight, of the samples in each cell.
     within : float or None
-        Weighted number of pairs of samples in the same cluster, in units of ``4**exponent``. It is
-        None without weights, because the cells then determine it exactly.
+        Weighted number of pairs of samples in the same cluster. It is None without weights,
+        because the cells then determine it exactly.
     row_sums, column_sums : ndarray
         Sizes of the classes and of the clusters.
-    exponent : int, default=0
-        Weights are stored in units of ``2**exponent``, so that their products neither overflow nor
-        underflow.
     """
 
     rows: np.ndarray
@@ -53,11 +51,10 @@ class Contingency:
     within: float | None
     row_sums: np.ndarray
     column_sums: np.ndarray
-    exponent: int = 0
 
     @property
     def total(self) -> Any:
-        """Number of samples, or their total weight in units of ``2**exponent``."""
+        """Number of samples, or their total weight."""
         return exact_sum(self.cells)
 
 
@@ -85,63 +82,61 @@ class PairCounts(NamedTuple):
         return self.true_only == 0 and self.pred_only == 0
 
 
-def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return codes ``0 .. n_codes - 1`` of the labels. Some codes may be unused.
+def encode(labels: ArrayLike, name: str) -> tuple[np.ndarray, int]:
+    """Validate labels, and return codes ``0 .. n_codes - 1``. Strings and objects are hashed."""
+    _checks.check_no_clusterer(name, labels)
+    array: np.ndarray = _checks.check_data(
+        name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None
+    )
+    if array.ndim == 2 and array.shape[1] == 1:  # a column, as some clusterers return
+        array = array[:, 0]
+    if array.ndim != 1:
+        raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
+    _checks.refuse_fractions(name, array, "Pass the label of a cluster for each sample")
+    _checks.check_complete(name, array)
+    # numbers, or labels of any type that can be hashed, which is faster than sorting them
+    if array.dtype.kind not in "OUS":
+        values, codes = _checks.number_values(array)
+        return codes, len(values)
+    names = array.tolist()
+    with _checks.naming(name):
+        code = {label: position for position, label in enumerate(dict.fromkeys(names))}
+    return np.fromiter(map(code.__getitem__, names), np.intp, len(names)), len(code)
 
-    Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
-    """
-    # integers of a narrow range, then text, then anything else
-    shifted = _checks.shift_integers(labels)
-    if shifted is not None:
-        return shifted
-    if labels.dtype.kind in "OUS":
-        names = labels.tolist()
-        code = {name: position for position, name in enumerate(dict.fromkeys(names))}
-        return np.fromiter(map(code.__getitem__, names), np.intp, len(names)), len(code)
-    values, codes = np.unique(labels, return_inverse=True)
-    return codes.reshape(-1), len(values)
 
-
-def contingency(
-    labels_true: np.ndarray, labels_pred: np.ndarray, sample_weight: np.ndarray | None = None
+def make_contingency(
+    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> Contingency:
-    """Count the samples, or add their weights, by pairs of labels."""
+    """Validate the input, and count the samples, or add their weights, by pairs of labels."""
+    true, n_rows = encode(labels_true, "labels_true")
+    pred, n_columns = encode(labels_pred, "labels_pred")
+    _checks.check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
+    weight = None
+    if sample_weight is not None and len(true):
+        weight = _checks.check_weights("sample_weight", sample_weight, len(true))
+        check_magnitude("sample_weight", weight)
     # number the cell of each sample
-    (true, n_rows), (pred, n_columns) = encode(labels_true), encode(labels_pred)
     key, size, used = true * n_columns + pred, n_rows * n_columns, None
     if size > max(1 << 16, 4 * len(key)):  # too many possible cells for a dense table
         used, key = np.unique(key, return_inverse=True)
         key, size = key.reshape(-1), len(used)
     # count the samples of each cell, or add up their weights
-    exponent, within = 0, None
-    if sample_weight is None:
-        table = np.bincount(key, minlength=size)
-    else:
-        exponent = int(np.frexp(sample_weight.max())[1])
-        weight = np.ldexp(sample_weight, -exponent)  # at most 1; dividing by a power of 2 is exact
-        table = np.bincount(key, weight, size)
+    table, within = np.bincount(key, weight, size), None
+    if weight is not None:
         # a weight above 1 stands for copies of its sample
-        copies = weight * np.maximum(weight - np.ldexp(1.0, -exponent), 0)
-        within = pair_products(weight, key, size) + exact_sum(copies) / 2
+        copies = exact_sum(weight * np.maximum(weight - 1, 0)) / 2
+        within = pair_products(weight, key, size) + copies
     # keep the cells that occur
     filled = np.flatnonzero(table)
     rows, columns = np.divmod(filled if used is None else used[filled], max(n_columns, 1))
     cells = table[filled]
-    margins = margin(rows, cells, n_rows), margin(columns, cells, n_columns)
-    return Contingency(rows, columns, cells, within, *margins, exponent)
-
-
-def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
-    """Return the sums of the cells by code, in the dtype of the cells."""
-    sums = np.zeros(size, cells.dtype)
-    np.add.at(sums, codes, cells)
-    return sums
+    sides = (rows, n_rows), (columns, n_columns)
+    margins = (np.bincount(codes, cells, size).astype(cells.dtype) for codes, size in sides)
+    return Contingency(rows, columns, cells, within, *margins)
 
 
 def count_pairs(table: Contingency) -> PairCounts:
     """Return the pair counts of a table, exact Python integers for unweighted samples.
-
-    Counts of weighted pairs are in units of ``4**table.exponent``, which cancel in ratios.
 
     The pair of samples i and j has the weight ``w_i w_j``. A sample with ``w_i > 1`` represents
     repeated samples, and adds ``w_i (w_i - 1)/2`` pairs that are together in both.
@@ -162,23 +157,10 @@ def count_pairs(table: Contingency) -> PairCounts:
 
 
 def pair_products(values: np.ndarray, groups: np.ndarray, n_groups: int) -> float:
-    """Return the sum of ``v_i v_j`` over the pairs of each group.
-
-    With m the largest value of a group, S the sum of the others and ``sum v^2`` their sum of
-    squares, the result is ``m S + (S^2 - sum v^2) / 2``. It is accurate even if m is much larger
-    than the others.
-    """
-    # m of each group, and all values but one that is equal to it
-    largest = np.zeros(n_groups)
-    np.maximum.at(largest, groups, values)
-    others = values.copy()
-    position = np.zeros(n_groups, np.intp)
-    is_largest = np.flatnonzero(values == largest[groups])
-    position[groups[is_largest]] = is_largest  # a single one if several are equal
-    others[position[largest > 0]] = 0.0
-    rest = np.bincount(groups, others, n_groups)
-    squares = np.bincount(groups, others**2, n_groups)
-    return exact_sum(largest * rest + np.maximum(rest**2 - squares, 0.0) / 2)
+    """Return the sum of ``v_i v_j`` over the pairs of each group, ``((sum v)^2 - sum v^2) / 2``."""
+    squares = np.bincount(groups, values**2, n_groups)
+    ordered = np.bincount(groups, values, n_groups) ** 2 - squares
+    return exact_sum(np.maximum(ordered, 0.0)) / 2  # only rounding makes it negative
 
 
 def sum_of_squares(values: np.ndarray) -> int:
@@ -231,44 +213,6 @@ def minkowski(pairs: PairCounts) -> float:
         return 0.0
     reference = pairs.both + pairs.true_only
     return math.sqrt((pairs.true_only + pairs.pred_only) / reference) if reference else math.inf
-
-
-def check_partition(labels: ArrayLike, name: str) -> np.ndarray:
-    """Return labels as a 1-D array of integers, strings or other hashable objects."""
-    _checks.check_no_clusterer(name, labels)
-    array: np.ndarray = _checks.check_data(
-        name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None
-    )
-    if array.ndim == 2 and array.shape[1] == 1:  # a column, as some clusterers return
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
-    if array.dtype.kind == "f":
-        with np.errstate(invalid="ignore"):  # values that do not fit into int64 raise below
-            whole = array.astype(np.int64)
-        wrong = array[whole != array]
-        if wrong.size:
-            raise ValueError(f"{name} must be discrete labels, got the fraction {wrong[0]}.")
-        return whole
-    # labels of any type that can be hashed
-    if array.dtype.kind == "O":
-        with _checks.naming(name):
-            present = set(array.tolist())  # raises a TypeError if a label cannot be hashed
-        if None in present:
-            raise ValueError(f"{name} must not contain missing values, got None.")
-    return array
-
-
-def make_contingency(
-    labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
-) -> Contingency:
-    """Validate the input of an external index and return the contingency table."""
-    true = check_partition(labels_true, "labels_true")
-    pred = check_partition(labels_pred, "labels_pred")
-    _checks.check_same_length(labels_true=true, labels_pred=pred, sample_weight=sample_weight)
-    if sample_weight is None or not len(true):
-        return contingency(true, pred)
-    return contingency(true, pred, _checks.check_weights("sample_weight", sample_weight, len(true)))
 
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
@@ -563,19 +507,7 @@ def pair_counts(
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
     {'both': 1, 'true_only': 1, 'pred_only': 2, 'neither': 2}
     """
-    table = make_contingency(labels_true, labels_pred, sample_weight)
-    pairs = count_pairs(table)._asdict()
-    if not table.exponent:
-        return pairs
-    # from the unit of the table to that of the weights
-    with np.errstate(over="ignore"):
-        counts = np.ldexp(list(pairs.values()), 2 * table.exponent)
-    if not np.array_equal(np.ldexp(counts, -2 * table.exponent), list(pairs.values())):
-        raise ValueError(
-            "The product of any two values of sample_weight must be finite and not 0, got about "
-            f"2**{table.exponent}. Scale the weights."
-        )
-    return dict(zip(pairs, counts.tolist(), strict=True))
+    return count_pairs(make_contingency(labels_true, labels_pred, sample_weight))._asdict()
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
@@ -909,7 +841,7 @@ def coassociation_matrix(
            [1, 0, 1]])
     """
     # samples by labels, whose product with itself is the matrix
-    codes, n_codes = encode(check_partition(labels, "labels"))
+    codes, n_codes = encode(labels, "labels")
     if not sparse_output:
         return (codes[:, None] == codes[None, :]).astype(np.int64)
     n_samples = len(codes)
@@ -1058,43 +990,36 @@ def _mean_index(
 ) -> float:
     """Return the index of one image, or the mean over images on the first axis."""
     _checks.check_flag("per_image", per_image)
-
-    def index(true: Any, pred: Any) -> float:
-        try:
-            return formula(mask_pair_counts(true, pred))
-        except ZeroDivisionError:
-            return _checks.give_nan(
-                "The Rand index is 0/0, because the masks have no pair of pixels."
-            )
-
-    if not per_image:
-        return index(masks_true, masks_pred)
-    # one index for each image on the first axis
     true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
-    if min(true.ndim, pred.ndim) < 3 or true.shape[0] != pred.shape[0] or not true.shape[0]:
-        raise ValueError(
-            "masks_true and masks_pred must have shape (n_images, ..., height, width) with "
-            f"per_image=True, got {tuple(true.shape)} and {tuple(pred.shape)}."
-        )
-    values = []
-    for i in range(true.shape[0]):
+    pairs = [(true, pred)]
+    if per_image:
+        if min(true.ndim, pred.ndim) < 3 or true.shape[0] != pred.shape[0] or not true.shape[0]:
+            raise ValueError(
+                "masks_true and masks_pred must have shape (n_images, ..., height, width) with "
+                f"per_image=True, got {tuple(true.shape)} and {tuple(pred.shape)}."
+            )
         # a single mask of shape (height, width) becomes a stack of one
-        pair = (one[None, ...] if one.ndim == 2 else one for one in (true[i, ...], pred[i, ...]))
-        values.append(index(*pair))
+        true, pred = (one[:, None, ...] if one.ndim == 3 else one for one in (true, pred))
+        pairs = [(true[i, ...], pred[i, ...]) for i in range(true.shape[0])]
+    values = []
+    for pair in pairs:
+        try:
+            values.append(formula(mask_pair_counts(*pair)))
+        except ZeroDivisionError:
+            reason = "The Rand index is 0/0, because the masks have no pair of pixels."
+            values.append(_checks.give_nan(reason))
     return float(np.mean(values))
 
 
-def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
+def mask_pair_counts(true: Any, pred: Any) -> PairCounts:
     """Return the pair counts of the table ``T``. They are integers for hard masks."""
-    true, pred, xp = check_masks(masks_true, masks_pred)
+    xp = check_masks(true, pred)
     dtype = xp.float64 if xp.float64 in (true.dtype, pred.dtype) else xp.float32
     wide = widest_float_dtype(xp, device(true))
     # T, block by block, with the background as the last segment of either side
     table: Any = 0.0
-    for block in zip(
-        split_into_blocks(true, dtype, xp), split_into_blocks(pred, dtype, xp), strict=True
-    ):
-        segments, others = (add_background(masks, xp) for masks in block)
+    blocks = read_blocks(true, "masks_true", dtype, xp), read_blocks(pred, "masks_pred", dtype, xp)
+    for segments, others in zip(*blocks, strict=True):
         table = xp.astype(xp.matmul(segments, others.T), wide) + table
     # pairs from the sums of squares of T and its margins
     a, b = xp.sum(table, axis=1), xp.sum(table, axis=0)
@@ -1108,24 +1033,37 @@ def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
     )
 
 
-def split_into_blocks(masks: Any, dtype: Any, xp: Any) -> Iterator[Any]:
-    """Yield the masks in a dtype and shape (n_masks, pixels), `BLOCK` pixels at a time."""
-    n_pixels = int(np.prod(masks.shape[1:]))
+def read_blocks(masks: Any, name: str, dtype: Any, xp: Any) -> Iterator[Any]:
+    """Yield the masks and the background, the uncovered part of each pixel, `BLOCK` pixels at once.
+
+    Raise an error unless masks have values in [0, 1], and hard masks are disjoint.
+    """
+    n_pixels, hard, most = int(np.prod(masks.shape[1:])), True, 0.0
     flat = xp.reshape(masks, (masks.shape[0], n_pixels))
     for start in range(0, n_pixels, BLOCK):
-        yield xp.astype(flat[:, start : min(start + BLOCK, n_pixels)], dtype, copy=False)
+        block = xp.astype(flat[:, start : min(start + BLOCK, n_pixels)], dtype, copy=False)
+        covered = xp.sum(block, axis=0)
+        background = xp.where(covered < 1, 1.0 - covered, xp.zeros_like(covered))
+        segments = xp.concat([block, background[None, :]], axis=0)
+        # values in [0, 1]
+        low, high = float(xp.min(segments)), float(xp.max(segments))
+        if not (low >= 0 and high <= 1):
+            wrong = low if not low >= 0 else high
+            raise ValueError(f"{name} must contain values in [0, 1], got {wrong:g}.")
+        hard = hard and bool(xp.all((segments == 0) | (segments == 1)))
+        most = max(most, float(xp.max(covered)))
+        yield segments
+    # segments must not overlap
+    if most > 1 + (0 if hard else SUM_TOLERANCE):
+        rule = "not overlap if they are 0 or 1" if hard else "sum to at most 1 at each pixel"
+        raise ValueError(
+            f"{name} must {rule}, got {most:g} at a pixel. If each mask is of another image, use "
+            "per_image=True."
+        )
 
 
-def add_background(block: Any, xp: Any) -> Any:
-    """Append the background, the uncovered part of each pixel, as a mask."""
-    rest = 1.0 - xp.sum(block, axis=0)
-    return xp.concat([block, xp.where(rest > 0, rest, xp.zeros_like(rest))[None, :]], axis=0)
-
-
-def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
-    """Return both validated stacks of masks and their namespace."""
-    # arrays of one library, of one shape, on one device
-    true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
+def check_masks(true: Any, pred: Any) -> Any:
+    """Raise unless both stacks of masks have one library, shape and device. Return the library."""
     with _checks.naming("masks_true", "masks_pred"):
         xp = array_namespace(true, pred)
     if tuple(true.shape[1:]) != tuple(pred.shape[1:]):
@@ -1133,9 +1071,15 @@ def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
             "masks_true and masks_pred must have the same image shape, got "
             f"{tuple(true.shape[1:])} and {tuple(pred.shape[1:])}."
         )
-    check_values(true, "masks_true", xp)
-    check_values(pred, "masks_pred", xp)
-    return true, pred, xp
+    for name, masks in (("masks_true", true), ("masks_pred", pred)):
+        if masks.ndim < 3 or 0 in masks.shape[1:]:
+            raise ValueError(
+                f"{name} must have shape (n_masks, height, width), with at least one pixel, "
+                f"got {tuple(masks.shape)}."
+            )
+        if not xp.isdtype(masks.dtype, ("bool", "integral", "real floating")):
+            raise TypeError(f"{name} must contain real numbers or bool, got dtype {masks.dtype}.")
+    return xp
 
 
 def check_is_array(masks: Any, name: str) -> Any:
@@ -1146,34 +1090,3 @@ def check_is_array(masks: Any, name: str) -> Any:
     if not (hasattr(masks, "shape") and hasattr(masks, "dtype")):
         raise TypeError(f"{name} must be an array, got {type(masks).__name__}.")
     return masks.detach() if hasattr(masks, "detach") else masks
-
-
-def check_values(masks: Any, name: str, xp: Any) -> None:
-    """Raise an error unless masks have values in [0, 1], and hard masks are disjoint."""
-    if masks.ndim < 3 or 0 in masks.shape[1:]:
-        raise ValueError(
-            f"{name} must have shape (n_masks, height, width), with at least one pixel, "
-            f"got {tuple(masks.shape)}."
-        )
-    if not xp.isdtype(masks.dtype, ("bool", "integral", "real floating")):
-        raise TypeError(f"{name} must contain real numbers or bool, got dtype {masks.dtype}.")
-    if not masks.shape[0]:
-        return
-    # values in [0, 1], block by block
-    hard, most = True, 0.0
-    for block in split_into_blocks(
-        masks, xp.float64 if masks.dtype == xp.float64 else xp.float32, xp
-    ):
-        low, high = float(xp.min(block)), float(xp.max(block))
-        if not (low >= 0 and high <= 1):
-            wrong = low if not low >= 0 else high
-            raise ValueError(f"{name} must contain values in [0, 1], got {wrong:g}.")
-        hard = hard and bool(xp.all((block == 0) | (block == 1)))
-        most = max(most, float(xp.max(xp.sum(block, axis=0))))
-    # segments must not overlap
-    if most > 1 + (0 if hard else SUM_TOLERANCE):
-        rule = "not overlap if they are 0 or 1" if hard else "sum to at most 1 at each pixel"
-        raise ValueError(
-            f"{name} must {rule}, got {most:g} at a pixel. If each mask is of another image, use "
-            "per_image=True."
-        )

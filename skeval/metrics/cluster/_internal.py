@@ -22,12 +22,12 @@ from numpy.random import Generator, RandomState
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn import metrics as sk
+from sklearn.metrics import pairwise_distances
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import normal_interval
 from skeval.metrics.cluster import _distance_pass, _external
-from skeval.metrics.cluster._distance_pass import NUMBERS_AT_ONCE
-from skeval.metrics.cluster._distances import NamedMetric, Partition, Samples, Tiles, to_centroids
+from skeval.metrics.cluster._distances import Partition, Samples, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
@@ -288,10 +288,8 @@ def silhouette_samples(
     """
     if metric_arguments and metric == "precomputed":
         raise ValueError(f'metric="precomputed" takes no arguments, got {list(metric_arguments)}.')
-    if metric_arguments and isinstance(metric, str):
-        metric = NamedMetric(metric, metric_arguments)
-    elif metric_arguments and callable(metric):
-        metric = partial(metric, **metric_arguments)
+    if metric_arguments:
+        metric = partial(pairwise_distances, metric=metric, **metric_arguments)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     return measure(samples, {"silhouette_samples"})["silhouette_samples"]
 
@@ -1020,10 +1018,7 @@ def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
     """Return the (m,) core distances of a cluster, or 0 for a sample that has a duplicate."""
     m = members.stop - members.start
     core = np.empty(m)
-    for rows in _distance_pass.slices(
-        members.stop, max(1, NUMBERS_AT_ONCE // m), start=members.start
-    ):
-        distances = tiles(rows)(members).distances
+    for rows, distances in _distance_pass.whole_rows(tiles, members, members):
         own = np.arange(rows.start, rows.stop) - members.start
         # on the logarithmic scale, without the sample itself
         with np.errstate(divide="ignore"):
@@ -1050,7 +1045,7 @@ def _spanning_tree(
     for step in range(m - 1):
         outside[last] = False
         row = slice(members.start + last, members.start + last + 1)
-        distance = tiles(row)(members).distances[0]
+        distance = tiles(row)(members)[0]
         reach = np.maximum(np.maximum(distance, core), core[last])
         edges = np.stack([reach, np.minimum(core, core[last]), distance])
         # which new edges come before the best ones, by the last key and then by those before it
@@ -1076,9 +1071,7 @@ def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
         # from cluster k to all later ones, for both sides of each pair of clusters
         others = slice(members.stop, partition.n_samples)
         starts = partition.starts[k + 1 :] - members.stop
-        size = max(1, NUMBERS_AT_ONCE // (others.stop - others.start))
-        for rows in _distance_pass.slices(members.stop, size, start=members.start):
-            distances = samples.tiles(rows)(others).distances
+        for rows, distances in _distance_pass.whole_rows(samples.tiles, members, others):
             weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
             by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
             smallest[k] = min(smallest[k], by_cluster.min())

@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import assert_all_finite, column_or_1d
 
 from skeval.metrics.cluster import _distance_pass, _distances
 from skeval.metrics.cluster._distances import Samples
@@ -62,18 +61,11 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> _distances
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
     # one finite label for each row
     _checks.check_no_clusterer("labels", labels)
-    if np.ndim(labels) == 2 and np.shape(labels)[1] > 1:
-        raise ValueError(
-            f"labels must have one label per sample, got the shape {np.shape(labels)}. If each "
-            "column is a cluster, pass labels.argmax(axis=1)."
-        )
-    with _checks.naming("labels"):
-        values = _checks.native_labels("labels", column_or_1d(_checks.plain_text(labels)))
+    values = _checks.check_y("labels", labels)
     if len(values) != n_rows:
         raise ValueError(
             f"labels must have one label for each of the {n_rows} rows of X, got {len(values)}."
         )
-    assert_all_finite(values, input_name="labels")
     # rows that are kept
     noisy = _is_noise(values)
     kept = np.flatnonzero(~noisy) if noise == "drop" else np.arange(n_rows)
@@ -99,11 +91,9 @@ def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> _distances
 
 
 def _is_noise(values: np.ndarray) -> np.ndarray:
-    if values.dtype.kind in "if":
-        return np.asarray(values == NOISE)
     if values.dtype.kind in "OUST":
         return np.isin(values.astype(str), NOISE_AS_TEXT)
-    return np.zeros(len(values), dtype=bool)  # unsigned integers and Booleans cannot be -1
+    return np.asarray(values == NOISE)
 
 
 def check_samples(
@@ -127,7 +117,7 @@ def check_samples(
         data = _check_matrix(X)
     else:
         data = _checks.check_data("X", X, accept_sparse="csr", dtype=np.float64)
-        check_magnitude(data)
+        check_magnitude("X", data)
     # clusters, and the points in their order
     _checks.refuse_shuffled_index(X, {"labels": labels})
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
@@ -146,15 +136,15 @@ def check_samples(
     return Samples(data, partition, metric, n_jobs)
 
 
-def check_magnitude(data: _distances.Points) -> None:
-    """Raise an error if squared distances would overflow or underflow."""
+def check_magnitude(name: str, data: _distances.Points) -> None:
+    """Raise an error if squares of values would overflow or underflow."""
     values: np.ndarray = data.data if issparse(data) else data
     # as floats: Booleans and the smallest integer cannot be negated
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
-            f"The largest absolute value of X must lie in [{SMALLEST}, {LARGEST}], got "
-            f"{largest:g}. Scale X."
+            f"The largest absolute value of {name} must lie in [{SMALLEST}, {LARGEST}], got "
+            f"{largest:g}. Scale {name}."
         )
 
 
@@ -223,6 +213,5 @@ def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int = 0
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
     """Raise an error unless each sample has `n_neighbors` other samples."""
-    _checks.check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(f"n_neighbors must be below the {n_samples} samples, got {n_neighbors}.")

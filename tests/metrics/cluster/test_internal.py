@@ -20,7 +20,7 @@ from sklearn.metrics import calinski_harabasz_score, pairwise_distances
 
 from skeval.metrics import cluster as sk
 from skeval.metrics.cluster import _distance_pass as passes
-from skeval.metrics.cluster import _internal, _samples, dbcv_score, internal_indices
+from skeval.metrics.cluster import _samples, dbcv_score, internal_indices
 from skeval.metrics.cluster._internal import allocate
 from skeval.metrics.cluster._samples import make_partition
 from skeval.model_selection import Estimate
@@ -363,7 +363,7 @@ def test_strips_and_threads_change_nothing(monkeypatch):
     expected = dbcv_score(X, labels)
     assert dbcv_score(X, labels, n_jobs=2) == expected
     assert dbcv_score(csr_matrix(X), labels) == pytest.approx(expected, abs=1e-9)
-    monkeypatch.setattr(_internal, "NUMBERS_AT_ONCE", 500)
+    monkeypatch.setattr(passes, "NUMBERS_AT_ONCE", 500)
     assert dbcv_score(X, labels) == pytest.approx(expected, abs=1e-12)
 
 
