@@ -98,7 +98,7 @@ def test_the_order_of_arguments_is_named():
         predictive_power(X, clusterer=1)
     with pytest.raises(TypeError, match=rf"the order of arguments must be {call}, go"):
         predictive_power(X, clusterer)
-    with pytest.raises(TypeError, match="^X must be a table of features"):
+    with pytest.raises(TypeError, match=r"^X must be a table of features"):
         predictive_power(clusterer, {})
 
 
