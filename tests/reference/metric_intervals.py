@@ -141,7 +141,8 @@ def numerical_variance(p, score, n, step=1e-6):
 def smallest_in_region(metric, share, radius):
     """The smallest metric of the region of a score interval, by SciPy with the cells as variables.
 
-    The best of several starts; each goes to a limit of 1e-9 in the cells, from within the region.
+    The best of three starts that end in the region; each goes to a limit of 1e-9 in the cells, from
+    within the region.
     """
     seen = share.ravel() > 0
     share = share.ravel()
@@ -156,7 +157,7 @@ def smallest_in_region(metric, share, radius):
     shape = (int(np.sqrt(share.size)),) * 2
     rng = np.random.default_rng(0)
     found = []
-    while len(found) < 3:
+    for _ in range(30):
         start = (1 - radius / (1 + radius) / 2) * share + radius / (1 + radius) / 2 * rng.dirichlet(
             np.ones(share.size)
         )
@@ -174,6 +175,8 @@ def smallest_in_region(metric, share, radius):
         )
         if slack(result.x) > -1e-8 and abs(result.x.sum() - 1) < 1e-8:
             found.append(result.fun)
+        if len(found) == 3:
+            break
     return min(found)
 
 
