@@ -24,7 +24,6 @@ from skeval._inference.areas import (
     curve_distances,
     rank_terms,
 )
-from skeval._inference.calibration import count_probabilities
 from skeval._inference.intervals import binomial_limits
 from skeval.metrics import expected_calibration_error, reliability_curve, roc_curve_band
 from skeval.model_selection import metric_interval
@@ -200,23 +199,29 @@ def test_a_single_bin_has_about_the_interval_of_a_proportion():
     assert_allclose([*gap([0.7], [0.2], 100).interval], (0.4, 0.58), atol=0.02)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 11])
-def test_count_against_all_that_can_happen(n):
-    p = np.random.default_rng(n).random(n)
-    assert_allclose(count_probabilities(p), number_of_events(p.tolist()), atol=1e-14)
-
-
-def test_count_of_many_equal_events_is_binomial():
-    found = count_probabilities(np.full(5000, 0.003))
-    assert_allclose(found, binom.pmf(np.arange(5001), 5000, 0.003), atol=1e-13)
-    assert_allclose(count_probabilities(np.array([0.0, 1.0, 1.0])), [0, 0, 1, 0], atol=1e-15)
-
-
 def calibrated_limits(p, weight=None, confidence_level=0.95):
     """Return the limits of the fraction of events in one bin, of a calibrated model."""
     options = {"sample_weight": weight, "confidence_level": confidence_level, "pos_label": 1}
     bins = reliability_curve(np.zeros(len(p), dtype=int), p, n_bins=1, **options).columns
     return bins["calibrated_low"][0], bins["calibrated_high"][0]
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8, 11])
+def test_count_against_all_that_can_happen(n):
+    """The limits are quantiles of the number of events, of any level."""
+    p = np.random.default_rng(n).random(n)
+    below = np.cumsum(number_of_events(p.tolist()))
+    for level in np.arange(0.011, 1, 0.03):
+        expected = np.searchsorted(below, [(1 - level) / 2, (1 + level) / 2]) / n
+        assert_allclose(calibrated_limits(p, confidence_level=level), expected)
+
+
+def test_count_of_many_equal_events_is_binomial():
+    for level in (0.1, 0.5, 0.95, 0.999, 1 - 1e-9):
+        found = calibrated_limits(np.full(5000, 0.003), confidence_level=level)
+        ends = (1 - level) / 2, (1 + level) / 2
+        assert_allclose(found, binom.ppf(ends, 5000, 0.003) / 5000)
+    assert calibrated_limits(np.array([0.0, 1.0, 1.0])) == (2 / 3, 2 / 3)
 
 
 @pytest.mark.parametrize("n", [4, 30])

@@ -1,25 +1,44 @@
 """Blocks of time: how long they are, and how often intervals by them hold a mean."""
 
+import warnings
+
 import numpy as np
 import pytest
 from helpers.crossed import each_value
 from numpy.testing import assert_allclose
+from reference.metric_intervals import clustered_variance
 from scipy import stats
 from scipy.signal import lfilter
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference import errors
-from skeval._inference.paired import autocorrelation, divide_time, find_season
-from skeval.model_selection import _pair_tests
+from skeval._inference.paired import autocorrelation, find_season
+from skeval.model_selection import compare_predictions
+
+
+def compare(d, method, **options):
+    """Return the test of two forecasts whose absolute errors have these differences."""
+    base = np.abs(d).max() + 1.0
+    errors, options = {"a": base + d, "b": np.full(len(d), base)}, options | {"method": method}
+    return compare_predictions(
+        np.zeros(len(d)), errors, metric="mean_absolute_error", **options
+    ).difference
 
 
 def blocks_test(d):
     """Return the test of one series of differences."""
-    return _pair_tests.time_blocks(np.column_stack([d, np.zeros(len(d))]))
+    return compare(d, "time_blocks")
 
 
 def diebold_mariano(d, horizon=1):
-    return _pair_tests.diebold_mariano(np.column_stack([d, np.zeros(len(d))]), horizon=horizon)
+    return compare(d, "diebold_mariano", horizon=horizon)
+
+
+def count_blocks(d):
+    """Return the number of blocks, from the quantile of Student's t in the interval."""
+    found = blocks_test(d)
+    quantile = (found.interval.high - found.value) / found.standard_error
+    (number,) = (k for k in range(3, 21) if np.isclose(stats.t.isf(0.025, k - 1), quantile))
+    return number
 
 
 def draw_series(rng, n, rho):
@@ -43,34 +62,36 @@ def test_autocorrelation_has_no_bias(n, rho):
 def test_blocks_are_equal_stretches_in_order():
     rng = np.random.default_rng(0)
     for n in (60, 101, 500, 5000):
-        blocks = divide_time(draw_series(rng, n, 0.3))
-        sizes = np.bincount(blocks)
-        assert np.all(np.diff(blocks) >= 0)
-        assert np.ptp(sizes) <= 1
-        assert 3 <= len(sizes) <= 20
+        series = draw_series(rng, n, 0.3)
+        groups, ones = np.arange(n) * count_blocks(series) // n, np.ones(n)
+        influence = (series - series.mean()) / n
+        variance = clustered_variance(influence, groups, ones, ones)
+        assert_allclose(blocks_test(series).standard_error, np.sqrt(variance))
 
 
 def test_blocks_do_not_depend_on_scale_shift_or_direction():
     series = draw_series(np.random.default_rng(0), 300, 0.7)
-    number = divide_time(series).max()
+    number = count_blocks(series)
     for other in (5 - 3 * series, series[::-1], 1e6 * series, series + 1e6):
-        assert divide_time(other).max() == number
+        assert count_blocks(other) == number
 
 
 def test_the_more_alike_neighbors_are_the_fewer_blocks_there_are():
     rng = np.random.default_rng(0)
     noise = rng.standard_normal(1200)
-    numbers = [
-        divide_time(lfilter([1], [1, -rho], noise)[200:]).max() for rho in (0, 0.6, 0.8, 0.9)
-    ]
+    numbers = [count_blocks(lfilter([1], [1, -rho], noise)[200:]) for rho in (0, 0.6, 0.8, 0.9)]
     assert numbers == sorted(numbers, reverse=True)
     assert numbers[0] > numbers[-1]
 
 
 def test_too_few_samples_for_how_alike_they_are_have_none():
-    assert divide_time(np.arange(5.0)) is None
-    assert divide_time(np.cumsum(np.random.default_rng(0).standard_normal(200))) is None
-    assert divide_time(np.ones(200)) is not None  # nothing varies: nothing is alike
+    walk = np.cumsum(np.random.default_rng(0).standard_normal(200))
+    for series in (np.arange(5.0), walk):
+        with pytest.warns(UndefinedMetricWarning, match="fewer than three blocks"):
+            found = blocks_test(series)
+        assert np.isnan([found.standard_error, found.pvalue]).all()
+    with pytest.warns(UndefinedMetricWarning):
+        assert blocks_test(np.ones(200)).standard_error == 0  # nothing varies: nothing is alike
 
 
 @pytest.mark.simulated
@@ -79,12 +100,13 @@ def test_intervals_by_blocks_hold_the_mean(n, rho):
     rng, held, given = np.random.default_rng(0), 0, 0
     for _ in range(300):
         series = draw_series(rng, n, rho)
-        blocks = divide_time(series)
-        if blocks is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            found = blocks_test(series)
+        if np.isnan(found.standard_error):
             continue
         given += 1
-        error = np.sqrt(errors.variance_of_mean(errors.TestLosses(series, None, blocks)))
-        held += abs(series.mean()) <= stats.t.isf(0.025, blocks.max()) * error
+        held += 0 in found.interval
     assert given > 270
     assert stats.binomtest(held, given, 0.95).pvalue > 0.001
 
@@ -113,10 +135,11 @@ def test_size_where_neighbors_err_together(test):
     rng, rejected = np.random.default_rng(0), 0
     for _ in range(300):
         d = lfilter(np.ones(4), [1], rng.standard_normal(303))[3:]
-        rejected += int(test(d).pvalue[0] <= 0.05)
+        rejected += test(d).pvalue <= 0.05
     assert stats.binomtest(rejected, 300, 0.05, alternative="greater").pvalue > 0.001
 
 
+@pytest.mark.filterwarnings("ignore:The interval is undefined")
 @pytest.mark.parametrize("test", [blocks_test, diebold_mariano])
 def test_where_nothing_varies_nothing_is_told(test):
     found = test(np.zeros(40))
@@ -126,7 +149,7 @@ def test_where_nothing_varies_nothing_is_told(test):
             with pytest.warns(UndefinedMetricWarning, match="[Tt]he test is undefined"):
                 found = test(equal)
             assert np.isnan([found.statistic, found.pvalue]).all()
-            assert np.isnan(found.leave_out_points(*found.bound(0.9))).all()
+            assert np.isnan([*found.confidence_interval(0.9)]).all()
 
 
 @each_value

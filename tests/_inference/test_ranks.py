@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import over_datasets as reference
 from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.paired import at_least, exceedances, holm
+from skeval._inference.paired import at_least, exceedances
 from skeval.model_selection import compare_predictions, compare_scores
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
@@ -142,8 +143,18 @@ def test_ties_up_to_rounding_count():
 
 
 def test_an_undefined_pvalue_counts_as_a_test():
-    adjusted = holm(np.array([0.01, np.nan, 0.02]))
-    assert_allclose(adjusted, [0.03, np.nan, 0.04])
+    """Two forecasts whose errors differ by a constant have no test, and the third has two."""
+    rng = np.random.default_rng(0)
+    errors = {"a": np.full(40, 4.0), "b": np.full(40, 4.5), "c": 4.4 + rng.uniform(-0.5, 0.5, 40)}
+    options = {"metric": "mean_absolute_error", "method": "diebold_mariano"}
+    with pytest.warns(UndefinedMetricWarning):
+        found = compare_predictions(np.zeros(40), errors, **options).differences
+    undefined, *tested = found.values()
+    assert np.isnan(undefined.pvalue)
+    first, second = np.sort([each.extra.pvalue_alone for each in tested])
+    assert 0 < first < second < 0.2
+    expected = sorted([min(1, 3 * first), min(1, max(3 * first, 2 * second))])
+    assert_allclose(np.sort([each.pvalue for each in tested]), expected)
 
 
 def test_a_lower_confidence_level_does_not_raise_the_significance_level():

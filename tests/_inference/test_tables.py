@@ -1,5 +1,6 @@
 """The delta method and influences of labels against numerical gradients."""
 
+import itertools
 from functools import partial
 
 import numpy as np
@@ -8,69 +9,69 @@ from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
 from scipy.optimize import approx_fprime
+from scipy.stats import norm
 from sklearn import metrics as sk
-from sklearn.metrics import confusion_matrix, fbeta_score
+from sklearn.metrics import fbeta_score
 
 from skeval._inference.areas import precision_influence
-from skeval._inference.tables import (
-    FScore,
-    best_table,
-    delta_variance,
-    f_score_gradient,
-    limits_of_class,
-    mean_of_labels,
-    score_limits,
-)
-from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
+from skeval._inference.tables import best_table
+from skeval.metrics import macro_fbeta_score, micro_fbeta_score, weighted_fbeta_score
 from skeval.model_selection import metric_interval
 
-AVERAGES = ["macro", "micro", "weighted", "log_inverse", np.array([0.2, 0.5, 0.3])]
+WEIGHTS = np.array([0.2, 0.4, 0.3, 0.1])
+RATES = {"precision": sk.precision_score, "recall": sk.recall_score, "f": fbeta_score}
+OF_MEANS = {
+    "macro": macro_fbeta_score,
+    "micro": micro_fbeta_score,
+    "log_inverse": weighted_fbeta_score,
+    "array": partial(weighted_fbeta_score, class_weight=WEIGHTS),
+}
+
+
+def metrics_of_means():
+    """Yield a rate, the kind of its mean over classes, and the metric."""
+    for value, average in itertools.product(RATES, ("macro", "micro", "weighted")):
+        yield value, average, partial(RATES[value], average=average)
+    for average, metric in OF_MEANS.items():
+        yield "f_of_means", average, metric
 
 
 @each_value
-@pytest.mark.parametrize("value", ["precision", "recall", "f", "f_of_means"])
-@pytest.mark.parametrize("average", AVERAGES, ids=[*AVERAGES[:4], "array"])
+@pytest.mark.parametrize(("value", "average", "metric"), metrics_of_means())
 @pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
-def test_delta_equals_a_numerical_gradient(value, average, beta):
-    table = np.array([[50, 4, 3, 1], [6, 20, 2, 2], [1, 2, 9, 0], [2, 1, 0, 7]], dtype=float)
-    n = table.sum()
-    for chosen in (np.ones(4, dtype=bool), np.array([True, False, True, True])):
+def test_errors_are_those_of_a_numerical_gradient(value, average, metric, beta):
+    table = np.array([[50, 4, 3, 1], [6, 20, 2, 2], [1, 2, 9, 0], [2, 1, 0, 7]])
+    n, share = table.sum(), (table / table.sum()).tolist()
+    if value.startswith("f"):
+        metric = partial(metric, beta=beta)
+    for labels in ([0, 1, 2, 3], [0, 2, 3]):
         weights = average
-        if not isinstance(average, str):
-            weights = np.resize(average, chosen.sum())
-            weights = weights / weights.sum()
-        score = FScore(value, weights, beta, chosen)
-        got, variance = delta_variance(table, score)
+        if average == "array":
+            weights = WEIGHTS[labels] / WEIGHTS[labels].sum()
+            metric = partial(metric, class_weight=weights)
 
-        def score_of(p, weights=weights, chosen=chosen):
-            return reference.averaged_score(p, value, weights, beta, chosen, n)
+        def score_of(p, weights=weights, labels=labels):
+            return reference.averaged_score(p, value, weights, beta, np.isin(range(4), labels), n)
 
-        assert_allclose(got, score_of((table / n).tolist()), rtol=1e-12)
-        expected = reference.numerical_variance((table / n).tolist(), score_of, n)
-        assert_allclose(variance, expected, rtol=1e-6)
-
-
-def test_scores_of_the_delta_method_are_those_of_the_metrics():
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 3, 80)
-    p = np.where(rng.random(80) < 0.3, rng.integers(0, 3, 80), y)
-    table = confusion_matrix(y, p).astype(float)
-    everything = np.ones(3, dtype=bool)
-    for average in ("macro", "micro", "weighted"):
-        score = FScore("f", average, 2.0, everything)
-        expected = fbeta_score(y, p, beta=2.0, average=average)
-        assert_allclose(delta_variance(table, score)[0], expected)
-    for average, metric in (("macro", macro_fbeta_score), ("log_inverse", weighted_fbeta_score)):
-        score = FScore("f_of_means", average, 1.0, everything)
-        assert_allclose(delta_variance(table, score)[0], metric(y, p))
+        chosen = partial(metric, labels=labels)
+        found = metric_interval(chosen, *reference.counted(table), method="delta")
+        assert found.value == pytest.approx(chosen(*reference.counted(table)), rel=1e-12)
+        assert found.value == pytest.approx(score_of(share), rel=1e-12)
+        expected = reference.numerical_variance(share, score_of, n)
+        assert found.standard_error**2 == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*ill-defined", "ignore:.*undefined")
 def test_a_class_without_predictions_has_no_slope():
-    table = np.array([[5.0, 0.0], [5.0, 0.0]])
-    for value in ("precision", "f", "f_of_means"):
-        for average in ("macro", "micro"):
-            score = FScore(value, average, 1.0, np.array([False, True]))
-            assert delta_variance(table, score) == (0.0, 0.0)
+    y, p = reference.counted([[5, 0], [5, 0]])
+    for metric in (sk.precision_score, sk.f1_score, macro_fbeta_score):
+        found = metric_interval(partial(metric, labels=[1], **average_of(metric)), y, p)
+        assert (found.value, found.standard_error) == (0.0, 0.0)
+
+
+def average_of(metric):
+    """Return the options of a mean over classes of a metric of scikit-learn."""
+    return {} if metric is macro_fbeta_score else {"average": "macro", "zero_division": 0}
 
 
 @each_value
@@ -83,23 +84,9 @@ def test_best_table_lies_at_the_edge_however_rarely_its_best_cell_was_seen(rare,
 
 
 def test_the_f_score_of_infinite_beta_is_the_recall():
-    table = np.array([[20.0, 5], [10, 30]])
-    score = FScore("f_of_means", "macro", np.inf, np.ones(2, dtype=bool))
-    assert delta_variance(table, score)[0] == pytest.approx((20 / 25 + 30 / 40) / 2)
-
-
-def test_gradients_are_those_of_differences():
-    rng = np.random.default_rng(0)
-    share = rng.dirichlet(np.full(12, 5.0))  # no cell is nearly empty
-    for value in ("precision", "recall", "f", "jaccard"):
-        for average in ("macro", "weighted"):
-            score = FScore(value, average, 1.0, np.ones(2, dtype=bool))
-
-            def measure(flat, score=score):
-                return mean_of_labels(flat.reshape(3, 2, 2), score)[0]
-
-            gradient = mean_of_labels(share.reshape(3, 2, 2), score)[1].ravel()
-            np.testing.assert_allclose(gradient, approx_fprime(share, measure, 1e-7), atol=1e-5)
+    y, p = reference.counted([[20, 5], [10, 30]])
+    found = metric_interval(partial(macro_fbeta_score, beta=np.inf), y, p)
+    assert found.value == pytest.approx((20 / 25 + 30 / 40) / 2)
 
 
 def test_the_influence_on_average_precision_is_its_derivative_by_the_weights():
@@ -116,16 +103,23 @@ def test_the_influence_on_average_precision_is_its_derivative_by_the_weights():
     assert influence.sum() == pytest.approx(0, abs=1e-12)
 
 
-@pytest.mark.parametrize("value", ["precision", "recall", "f", "jaccard"])
+@pytest.mark.parametrize("name", ["f1", "jaccard"])
 @pytest.mark.parametrize("counts", [[[8, 3], [5, 24]], [[8, 0], [5, 27]], [[8, 3], [0, 9]]])
-def test_limits_of_one_class_are_those_of_the_search(value, counts):
-    score = FScore(value, "macro", 1.0, np.array([True, False]))
-    share = np.array(counts) / np.sum(counts)
-    assert score.has_closed_limits
-    metric = partial(f_score_gradient, score=score, n=np.sum(counts))
-    for radius in (0.02, 0.1, 0.5):
-        found, expected = limits_of_class(score, share, radius), score_limits(metric, share, radius)
-        assert found == pytest.approx(expected, abs=2e-5)
+def test_limits_of_one_class_are_those_of_a_search(name, counts):
+    y, p = reference.counted(counts)
+    both = 2 if name == "f1" else 1  # of the samples that are of the class and called so
+
+    def score(p):
+        return both * p[..., 0, 0] / (both * p[..., 0, 0] + p[..., 0, 1] + p[..., 1, 0])
+
+    metric = partial(getattr(sk, f"{name}_score"), pos_label=0)
+    for z in (0.9, 2.0, 4.4):
+        low, high = metric_interval(metric, y, p, confidence_level=2 * norm.cdf(z) - 1).interval
+        share, radius = np.array(counts) / np.sum(counts), z**2 / np.sum(counts)
+        for end, sign in ((low, 1), (high, -1)):
+            signed = reference.with_gradient(lambda p, sign=sign: sign * score(p))
+            found = reference.smallest_in_region(signed, share, radius)
+            assert sign * end == pytest.approx(found, abs=2e-5)
 
 
 @pytest.mark.parametrize(

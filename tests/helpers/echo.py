@@ -1,7 +1,7 @@
-"""A fitted model that answers with what `X` holds, and metrics by the names of their scorers."""
+"""Models with given answers, and metrics by the names of their scorers."""
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from skeval.metrics import get_scorer
 
@@ -20,6 +20,28 @@ class Echo(ClassifierMixin, BaseEstimator):
         return X
 
     decision_function = predict_proba = predict
+
+
+class Answers(BaseEstimator):
+    """A model that predicts one value."""
+
+    def __init__(self, answer=np.nan):
+        self.answer = answer
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.answer)
+
+
+class AnswersClasses(ClassifierMixin, Answers):
+    """A classifier that predicts one value."""
+
+
+class AnswersNumbers(RegressorMixin, Answers):
+    """A regressor that predicts one value."""
 
 
 def metric_of(scoring, **options):

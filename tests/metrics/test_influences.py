@@ -4,12 +4,14 @@ from functools import partial
 
 import numpy as np
 import pytest
+from helpers.echo import metric_of
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import metric_intervals as reference
+from scipy.stats import norm
+from sklearn.metrics import roc_auc_score
 
-from skeval._inference.areas import partial_area
-from skeval._inference.tables import geometric_mean, mean_ratio
-from skeval.metrics import get_scorer
+from skeval.metrics import get_scorer, net_benefit
 from skeval.metrics._gains import find_top
 from skeval.model_selection import metric_interval
 
@@ -51,22 +53,42 @@ def test_at_k(data, part, of):
 
 @given(data=three_scores(), max_fpr=st.floats(0.3, 0.7))
 def test_partial_area(data, max_fpr):
-    positive, score, weight = data
-    area = partial_area(positive, score, weight, max_fpr)
-    slope = differentiate(lambda w: partial_area(positive, score, w, max_fpr).value, weight)
-    np.testing.assert_allclose(area.influence, weight * slope, atol=1e-7)
+    """The variance of each class is that of the influences of its samples."""
+    positive, score, _ = data
+    metric, ones = partial(roc_auc_score, max_fpr=max_fpr), np.ones(len(score))
+    slopes = reference.derivatives(metric, positive, score, ones)
+    sides = slopes[positive], slopes[~positive]
+    assert [side.sum() for side in sides] == pytest.approx([0, 0], abs=1e-7)
+    expected = sum(np.sum(side**2) * len(side) / (len(side) - 1) for side in sides)
+    found = metric_interval(metric, positive, score)
+    assert found.standard_error**2 == pytest.approx(expected, rel=1e-5, abs=1e-12)
 
 
 @given(counts=st.lists(st.integers(1, 30), min_size=9, max_size=9))
-def test_gradients_of_tables(counts):
-    share = np.array(counts) / sum(counts)
-    for metric in (
-        lambda p: geometric_mean(p.reshape(3, 3)),
-        partial(mean_ratio, costs=np.arange(9.0) - 3, units=np.arange(9) % 2.0),
-    ):
-        gradient = np.ravel(metric(share)[1])
-        slope = differentiate(lambda p, metric=metric: metric(p)[0], share)
-        np.testing.assert_allclose(gradient, slope, atol=1e-6)
+def test_the_error_of_a_geometric_mean(counts):
+    metric, (y, p) = metric_of("geometric_mean"), reference.counted(np.reshape(counts, (3, 3)))
+    slopes = reference.derivatives(metric, y, p, np.ones(len(y)))
+    found = metric_interval(get_scorer("geometric_mean"), y, p)
+    assert found.standard_error**2 == pytest.approx(np.sum(slopes**2), rel=1e-5, abs=1e-12)
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.5])
+@pytest.mark.parametrize("counts", [[[8, 5], [3, 24]], [[20, 9], [7, 14]]])
+def test_limits_of_a_standardized_net_benefit_are_those_of_a_search(threshold, counts):
+    """The net benefit divided by the prevalence, which is a ratio of sums over samples."""
+    y, p = reference.counted(counts)
+    curve = net_benefit(y, 0.1 + 0.8 * p, thresholds=[threshold], standardize=True)
+
+    def score(table):
+        gain = table[..., 1, 1] - threshold / (1 - threshold) * table[..., 0, 1]
+        return gain / table[..., 1, :].sum(axis=-1)
+
+    share, radius = np.array(counts) / len(y), norm.ppf(0.975) ** 2 / len(y)
+    assert curve.y[0] == pytest.approx(score(share))
+    for end, sign in ((curve.low[0], 1), (curve.high[0], -1)):
+        signed = reference.with_gradient(lambda p, sign=sign: sign * score(p))
+        found = reference.smallest_in_region(signed, share, radius)
+        assert sign * end == pytest.approx(found, abs=2e-5)
 
 
 NUMBERS = st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=10, max_size=20)

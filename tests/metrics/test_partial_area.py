@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from reference.metric_intervals import derivatives
 from scipy.integrate import quad
 from scipy.stats import binom, norm
 from sklearn.metrics import roc_auc_score
 
-from skeval._inference.areas import find_area, partial_area
 from skeval.model_selection import compare_predictions, metric_interval
 
 
@@ -24,30 +24,29 @@ def test_the_value_is_scikit_learns(max_fpr, decimals):
     y, score = sample(decimals=decimals)
     weight = np.random.default_rng(1).random(len(y)) + 0.1
     expected = roc_auc_score(y, score, sample_weight=weight, max_fpr=max_fpr)
-    area = partial_area(y, score, weight, max_fpr)
-    assert area.value == pytest.approx(expected, rel=1e-12)
-    assert [area.influence[y].sum(), area.influence[~y].sum()] == pytest.approx([0, 0], abs=1e-12)
+    found = metric_interval(partial(roc_auc_score, max_fpr=max_fpr), y, score, sample_weight=weight)
+    assert found.value == pytest.approx(expected, rel=1e-12)
 
 
-def test_the_influence_is_the_derivative():
+@pytest.mark.parametrize("max_fpr", [0.13, 0.5])
+def test_the_error_is_that_of_the_derivatives(max_fpr):
     """The cut lies within a tie, so that the curve is smooth in the weights."""
     y, score = sample(decimals=0)
-    area = partial_area(y, score, np.ones(len(y)), 0.13)
-    for row in range(0, len(y), 7):
-        weight = np.ones(len(y))
-        weight[row] += 1e-6
-        moved = partial_area(y, score, weight, 0.13).value - area.value
-        assert area.influence[row] == pytest.approx(moved / 1e-6, abs=1e-6)
+    metric = partial(roc_auc_score, max_fpr=max_fpr)
+    slopes = derivatives(metric, y, score, np.ones(len(y)))
+    assert [slopes[y].sum(), slopes[~y].sum()] == pytest.approx([0, 0], abs=1e-7)
+    n = np.where(y, y.sum(), (~y).sum())
+    found = metric_interval(metric, y, score)
+    assert found.standard_error**2 == pytest.approx(np.sum(slopes**2 * n / (n - 1)), rel=1e-6)
 
 
 def test_the_whole_area_is_a_partial_one():
     y, score = sample()
-    whole, part = find_area(y, score, np.ones(len(y))), partial_area(y, score, np.ones(len(y)), 1.0)
-    assert part.value == pytest.approx(whole.value)
-    np.testing.assert_allclose(part.influence, whole.influence, atol=1e-15)
     first, second = (
         metric_interval(partial(roc_auc_score, max_fpr=each), y, score) for each in (None, 1.0)
     )
+    for one in ("value", "standard_error"):
+        assert getattr(second, one) == pytest.approx(getattr(first, one))
     assert [*second.interval] == pytest.approx([*first.interval])
 
 

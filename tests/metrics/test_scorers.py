@@ -1,6 +1,7 @@
 """Every metric as a scorer, and scorers of clusterings."""
 
 import pickle
+import re
 from functools import partial
 
 import numpy as np
@@ -25,7 +26,7 @@ import skeval
 from skeval import model_selection
 from skeval.cluster import compare_clusterings
 from skeval.metrics import get_scorer, get_scorer_names, make_clustering_scorer
-from skeval.metrics._scorers import ABBREVIATIONS, SCORERS
+from skeval.metrics._scorers import SCORERS
 from skeval.model_selection import metric_interval
 
 
@@ -277,9 +278,22 @@ def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
         get_scorer(wrong)
 
 
-def test_suggestions_are_scorers():
-    known = {*get_scorer_names(), *SCORERS}
-    assert set(" ".join(ABBREVIATIONS.values()).split()) <= known
+ABBREVIATED = """
+auc auroc auprc acc mcc mae mse rmse l1 l2 linf tpr fnr tnr fpr f_beta fbeta fscore f_score
+f1score logloss cross_entropy pr_auc error f_measure macro_f1 micro_f1 g_mean gmean winkler
+coverage picp interval_score set lift ks kolmogorov youden top_k_precision mape symmetric
+scaled pinball crps rank_loss bep fmi ari ri jc nmi ami cluster_accuracy clustering_accuracy
+rand_index adjusted_rand_index dbi di dunn_index smallest_within largest_within max_within
+mean_between min_between smallest_between max_between largest_between
+"""
+
+
+@pytest.mark.parametrize("word", ABBREVIATED.split())
+def test_abbreviations_are_answered_by_scorers(word):
+    with pytest.raises(ValueError, match=r"Did you mean '\w+'( or '\w+')*\?$") as error:
+        get_scorer(word)
+    meant = str(error.value).rpartition("Did you mean ")[2]
+    assert {*re.findall(r"'(\w+)'", meant)} <= {*get_scorer_names(), *SCORERS}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from reference import bleu as reference
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import bleu_score, log_bleu_score, sentence_bleu_score
-from skeval.metrics._text import bleu_statistics
 
 SMOOTHINGS = [None, "add-k", "floor", "exp"]
 
@@ -72,13 +71,6 @@ def test_equals_sacrebleu(smoothing, n_references, max_order):
 )
 def test_equals_the_reference_implementation(pairs, smoothing, max_order):
     hypotheses, references = [p[0] for p in pairs], [p[1] for p in pairs]
-    for row, hypothesis, own in zip(
-        bleu_statistics(references, hypotheses, max_order=max_order),
-        hypotheses,
-        references,
-        strict=True,
-    ):
-        assert row.tolist() == reference.statistics(own, hypothesis, max_order)
     value = {"add-k": 0.7, "floor": 0.2}.get(smoothing)
     weights = np.arange(max_order) + (max_order == 1)  # the first order weighs nothing
     weights = weights / weights.sum()
@@ -122,7 +114,7 @@ def test_empty_hypotheses():
     hypotheses[3] = ""
     got = bleu_score(references, hypotheses)
     assert_allclose(got, sacre(references, hypotheses, None), rtol=0, atol=1e-10)
-    assert bleu_statistics([["", "a b"]], ["a"], max_order=1).tolist() == [[1, 0, 1, 1]]
+    assert bleu_score([["", "a b"]], ["a"], max_order=1, weights=[1]) == 1.0
 
 
 def test_hypotheses_shorter_than_the_order_are_undefined():

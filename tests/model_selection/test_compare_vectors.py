@@ -23,7 +23,6 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from skeval.metrics import bleu_score
-from skeval.metrics._text import find_sums
 from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
@@ -198,11 +197,11 @@ def test_bleu_equals_sacrebleu():
     """Its resamples and exchanges, drawn by its generator, give its P-values."""
     references, a, b = translations()
     metric = BLEU(tokenize="none", smooth_method="none", references=[references])
-    sums = find_sums(bleu_score)
-    ours_a, ours_b = (sums.read(references, each) for each in (a, b))
+    true, first, second = map(np.array, (references, a, b))
 
-    def differ(first, second):
-        return sums.score(first.sum(axis=0)) - sums.score(second.sum(axis=0))
+    def differ(first, second, rows=slice(None)):
+        own = true[rows].tolist()
+        return bleu_score(own, first[rows].tolist()) - bleu_score(own, second[rows].tolist())
 
     options = {"metric": bleu_score, "n_resamples": 400, "random_state": 0}
     found = compare_predictions(references, {"a": a, "b": b}, method="bootstrap", **options)
@@ -218,11 +217,11 @@ def test_bleu_equals_sacrebleu():
         rng = np.random.default_rng(test._seed if hasattr(test, "_seed") else 12345)
         if kind == "bs":
             drawn = rng.choice(60, size=(300, 60), replace=True)
-            sizes = np.abs([differ(ours_a[rows], ours_b[rows]) for rows in drawn])
+            sizes = np.abs([differ(first, second, rows) for rows in drawn])
             reached = sizes - sizes.mean()
         else:
-            swaps = rng.integers(2, size=(300, 60), dtype=bool)[:, :, None]
-            pairs = [(np.where(s, ours_b, ours_a), np.where(s, ours_a, ours_b)) for s in swaps]
+            swaps = rng.integers(2, size=(300, 60), dtype=bool)
+            pairs = [(np.where(s, second, first), np.where(s, first, second)) for s in swaps]
             reached = np.abs([differ(*pair) for pair in pairs])
         expected = (1 + np.sum(reached > abs(difference) + 1e-12)) / 301
         assert_allclose(theirs["BLEU"][1].p_value, expected)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import metric_intervals as reference
+from reference.metric_intervals import counted
 from scipy import stats
 from scipy.stats import binom, binomtest, norm
 from sklearn import metrics
@@ -22,7 +23,6 @@ from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from skeval._inference.intervals import area_interval
-from skeval._inference.tables import FScore, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import (
     cost_sensitive_error,
     error_rate,
@@ -63,11 +63,6 @@ TABLES = {
 }
 
 
-def columns(table):
-    """True and predicted classes of the samples of a table of counts."""
-    return np.repeat(np.indices(table.shape).reshape(2, -1), np.ravel(table), axis=1)
-
-
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=15, deadline=None)
 @given(
@@ -78,7 +73,7 @@ def columns(table):
 def test_of_any_table(cells, metric, order):
     table = np.array(cells).reshape(3, 3)
     smallest, largest = RANGES[metric]
-    y, p = columns(table)
+    y, p = counted(table)
     found = metric_interval(metric, y, p, n_resamples=2)
     if not np.isfinite(found.value):  # kappa or adjusted accuracy of one class
         assert np.isnan([*found.interval]).all()
@@ -97,7 +92,7 @@ def test_of_any_table(cells, metric, order):
 
 
 def test_of_proportions_is_wilson():
-    y, p = columns(TABLES["ordinary"])
+    y, p = counted(TABLES["ordinary"])
     expected = binomtest(37, 45).proportion_ci(method="wilson")
     for metric in (
         sk.accuracy_score,
@@ -134,35 +129,42 @@ def test_averages_of_labels_have_the_error_of_their_influence(name, average):
     assert average != "micro" or found.interval == flat.interval
 
 
-@pytest.mark.parametrize("metric", [phi, partial(kappa, disagreement=1 - np.eye(3))])
-def test_gradients_equal_numerical_ones(metric):
-    p = np.array([[20, 3, 1], [1, 9, 2], [1, 2, 8]]) / 47
-    value, gradient = metric(p)
-    y, z = np.indices((3, 3)).reshape(2, -1)
-    score = sk.matthews_corrcoef if metric is phi else sk.cohen_kappa_score
-    assert_allclose(value, score(y, z, sample_weight=p.ravel()), rtol=1e-12)
-    for cell in np.ndindex(3, 3):  # along directions that keep the sum
-        step = -p * 1e-6
-        step[cell] += 1e-6
-        change = (metric(p + step)[0] - metric(p - step)[0]) / 2e-6
-        assert_allclose(change, np.sum(gradient * step) / 1e-6, rtol=1e-6, atol=1e-8)
+@each_value
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *(sk.matthews_corrcoef, sk.cohen_kappa_score, "geometric_mean"),
+        partial(sk.cohen_kappa_score, weights="quadratic"),
+    ],
+)
+@pytest.mark.parametrize(
+    "table", [[[20, 3, 1], [1, 9, 2], [1, 2, 8]], [[1, 4, 2], [6, 2, 9], [3, 5, 1]]]
+)
+def test_errors_are_those_of_the_derivatives_by_the_weights(metric, weighted, table):
+    y, p = counted(table)
+    weight = np.random.default_rng(0).uniform(0.5, 1.5, len(y)) if weighted else np.ones(len(y))
+    plain = metric_of(metric) if isinstance(metric, str) else metric
+    found = metric_interval(metric, y, p, sample_weight=weight if weighted else None)
+    assert found.value == pytest.approx(plain(y, p, sample_weight=weight), rel=1e-12)
+    slopes = reference.derivatives(plain, y, p, weight)
+    assert found.standard_error == pytest.approx(np.sqrt(np.sum(slopes**2)), rel=1e-6)
 
 
 @pytest.mark.parametrize("counts", [[27, 0, 1, 2], [15, 0, 0, 15], [10, 4, 5, 11], [3, 0, 0, 1]])
 def test_limits_are_the_extremes_of_the_region(counts):
     """No table of a fine grid of the region lies beyond the limits, and one comes near them."""
-    share = np.array(counts).reshape(2, 2) / np.sum(counts)
-    radius = norm.ppf(0.975) ** 2 / np.sum(counts)
-    grid = reference.tables_of_the_region(share, radius, 20_000)
-    chosen = np.ones(2, dtype=bool)
-    for metric in (
-        partial(f_score_gradient, score=FScore("f", "macro", 1.0, chosen), n=1.0),
-        partial(f_score_gradient, score=FScore("recall", "macro", 1.0, chosen), n=1.0),
-        partial(f_score_gradient, score=FScore("jaccard", "macro", 1.0, chosen), n=1.0),
-        phi,
+    table = np.reshape(counts, (2, 2))
+    share, radius = table / table.sum(), norm.ppf(0.975) ** 2 / table.sum()
+    grid = reference.tables_of_the_region(share, radius, 20_000)[:1000]
+    for metric, score in (
+        (partial(sk.f1_score, average="macro"), reference.macro_f),
+        (partial(sk.recall_score, average="macro"), reference.macro_recall),
+        (partial(sk.jaccard_score, average="macro"), reference.macro_jaccard),
+        (sk.matthews_corrcoef, reference.matthews),
     ):
-        values = np.array([metric(table)[0] for table in grid[:1000]])
-        low, high = score_limits(metric, share, radius)
+        values = score(grid)
+        low, high = metric_interval(metric, *counted(table)).interval
         assert low - 1e-6 <= values.min() <= low + 0.15
         assert high - 0.15 <= values.max() <= high + 1e-6
 
@@ -174,30 +176,33 @@ def test_limits_are_the_extremes_of_the_region(counts):
         [[170, 0, 0], [0, 170, 0], [0, 2, 158]],  # four empty cells and one more share what is left
         [[170, 0, 0], [0, 169, 1], [0, 1, 159]],
         [[170, 0, 0], [0, 169, 1], [0, 0, 160]],
+        [[9, 0, 0], [0, 8, 1], [0, 1, 8]],
     ],
 )
-@pytest.mark.parametrize("radius", [0.1, 1.1])
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # SciPy 1.12 of the peer
-def test_lower_limits_of_cells_equally_good_are_found_in_few_steps(counts, radius):
+def test_lower_limits_of_cells_equally_good_are_found_in_few_steps(counts):
     """Where steps along single lines went to and fro 500 times; SciPy works on the cells here."""
-    share = np.array(counts) / np.sum(counts)
-    chosen = np.ones(3, dtype=bool)
-    for metric in (
-        partial(f_score_gradient, score=FScore("recall", "macro", 1.0, chosen), n=1.0),
-        partial(f_score_gradient, score=FScore("f", "macro", 1.0, chosen), n=1.0),
-        partial(kappa, disagreement=1 - np.eye(3)),
-        phi,
+    n = np.sum(counts)
+    level = 2 * norm.cdf(7.0 if n == 500 else 5.0) - 1
+    radius = norm.isf((1 - level) / 2) ** 2 / n
+    y, p = counted(counts)
+    for metric, score in (
+        (partial(sk.recall_score, average="macro"), reference.macro_recall),
+        (partial(sk.f1_score, average="macro"), reference.macro_f),
+        (sk.cohen_kappa_score, reference.kappa),
+        (sk.matthews_corrcoef, reference.matthews),
     ):
-        n_calls = 0
-
-        def counted(p, metric=metric):
-            nonlocal n_calls
-            n_calls += 1
-            return metric(p)
-
-        low = score_limits(counted, share, radius)[0]
-        assert n_calls < 1000
-        assert_allclose(low, reference.smallest_in_region(metric, share, radius), atol=2e-6)
+        calls = []
+        sys.setprofile(lambda frame, event, _, calls=calls: calls.append(event == "call"))
+        try:
+            low = metric_interval(metric, y, p, confidence_level=level).interval.low
+        finally:
+            sys.setprofile(None)
+        assert sum(calls) < 100_000
+        smallest = reference.smallest_in_region(
+            reference.with_gradient(score), np.array(counts) / n, radius
+        )
+        assert_allclose(low, smallest, atol=2e-6)
 
 
 class FirstColumn(ClassifierMixin, BaseEstimator):
@@ -297,7 +302,7 @@ def coverage(metric, priors, rate, n, n_sets):
     tables = np.random.default_rng(0).multinomial(n, p.ravel(), n_sets)
     tables = tables[(tables.reshape(-1, k, k).sum(axis=2) > 0).all(axis=1)]
     distinct, times = np.unique(tables, axis=0, return_counts=True)
-    hits = [truth in metric_interval(metric, *columns(t.reshape(k, k))).interval for t in distinct]
+    hits = [truth in metric_interval(metric, *counted(t.reshape(k, k))).interval for t in distinct]
     return int(times @ np.array(hits)), len(tables)
 
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.echo import AnswersClasses
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
@@ -169,23 +170,12 @@ def test_other_indices_are_pairs(pair):
         compare_clusterings(X, {"a": Y, "b": 1 - Y}, indices={"a": pair})
 
 
-class Answers(GaussianNB):
-    """Predicts one value that is no class."""
-
-    def __init__(self, answer=np.nan):
-        super().__init__()
-        self.answer = answer
-
-    def predict(self, X):
-        return np.full(len(X), self.answer)
-
-
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
 @pytest.mark.parametrize("answer", [np.nan, "a"])
 @pytest.mark.parametrize("function", [permutation_test, cross_val_error])
 def test_predictions_that_are_no_classes_are_those_of_the_estimator(function, answer):
     with pytest.raises(ValueError, match="estimator must predict labels that are in y"):
-        function(Answers(answer), X, Y)
+        function(AnswersClasses(answer), X, Y)
 
 
 def test_scorers_are_named():

@@ -7,6 +7,7 @@ from inspect import Parameter, isfunction, signature, unwrap
 import numpy as np
 import pytest
 from helpers import public_modules
+from helpers.echo import AnswersNumbers
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -184,29 +185,18 @@ def test_a_grid_that_replaces_a_step_has_the_parameters_of_the_new_one():
     assert 0 <= cross_val_error(GridSearchCV(steps, grid, cv=2), X, Y, cv=2).value <= 1
 
 
-class Answers(Ridge):
-    """Predicts one value."""
-
-    def __init__(self, answer=np.nan):
-        super().__init__()
-        self.answer = answer
-
-    def predict(self, X):
-        return np.full(len(X), self.answer)
-
-
 @pytest.mark.parametrize("answer", [np.nan, np.inf, "x", 1j, None])
 @pytest.mark.parametrize(
     "function", [permutation_test, feature_importance, score_interval, cross_val_error]
 )
 def test_predictions_that_are_no_numbers(function, answer):
     with pytest.raises(ValueError, match=r"predictions of estimator must be finite numbers, got "):
-        function(Answers(answer), X, X[:, 0])
+        function(AnswersNumbers(answer), X, X[:, 0])
 
 
 def test_dates_are_no_predictions_of_numbers():
     with pytest.raises(ValueError, match=r"predictions of estimator must be finite numbers, got "):
-        cross_val_error(Answers(np.datetime64("2020-01-01")), X, X[:, 0])
+        cross_val_error(AnswersNumbers(np.datetime64("2020-01-01")), X, X[:, 0])
 
 
 def test_one_hot_columns_are_one_target():

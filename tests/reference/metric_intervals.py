@@ -141,7 +141,8 @@ def numerical_variance(p, score, n, step=1e-6):
 def smallest_in_region(metric, share, radius):
     """The smallest metric of the region of a score interval, by SciPy with the cells as variables.
 
-    The best of several starts; each goes to a limit of 1e-9 in the cells, from within the region.
+    The best of three starts that end in the region; each goes to a limit of 1e-9 in the cells, from
+    within the region.
     """
     seen = share.ravel() > 0
     share = share.ravel()
@@ -156,7 +157,7 @@ def smallest_in_region(metric, share, radius):
     shape = (int(np.sqrt(share.size)),) * 2
     rng = np.random.default_rng(0)
     found = []
-    for _ in range(3):
+    for _ in range(30):
         start = (1 - radius / (1 + radius) / 2) * share + radius / (1 + radius) / 2 * rng.dirichlet(
             np.ones(share.size)
         )
@@ -174,6 +175,8 @@ def smallest_in_region(metric, share, radius):
         )
         if slack(result.x) > -1e-8 and abs(result.x.sum() - 1) < 1e-8:
             found.append(result.fun)
+        if len(found) == 3:
+            break
     return min(found)
 
 
@@ -187,3 +190,70 @@ def tables_of_the_region(share, radius, n_tries):
     seen = share.ravel() > 0
     distance = np.sum(share.ravel()[seen] ** 2 / tables[:, seen], axis=1)
     return tables[distance <= 1 + radius].reshape(-1, 2, 2)
+
+
+def counted(table):
+    """Return the true and the predicted classes of the samples of a table of counts."""
+    return np.repeat(np.indices(np.shape(table)).reshape(2, -1), np.ravel(table), axis=1)
+
+
+def derivatives(metric, y_true, y_pred, weight, step=1e-4):
+    """Return the derivative of a metric by the weight of each sample, times that weight."""
+    moves = step * np.eye(len(weight))
+    changes = [
+        metric(y_true, y_pred, sample_weight=weight + move)
+        - metric(y_true, y_pred, sample_weight=weight - move)
+        for move in moves
+    ]
+    return weight * np.array(changes) / (2 * step)
+
+
+def sums(p):
+    """Return the sums of the rows, those of the columns, and the diagonals of tables."""
+    return p.sum(axis=-1), p.sum(axis=-2), np.diagonal(p, axis1=-2, axis2=-1)
+
+
+def chance(p):
+    """Return the agreement that independent rows and columns would have."""
+    row, column, _ = sums(p)
+    return np.sum(row * column, axis=-1)
+
+
+def macro_recall(p):
+    row, _, right = sums(p)
+    return np.mean(right / row, axis=-1)
+
+
+def macro_precision(p):
+    return macro_recall(np.swapaxes(p, -1, -2))
+
+
+def macro_f(p):
+    row, column, right = sums(p)
+    return np.mean(2 * right / (row + column), axis=-1)
+
+
+def macro_jaccard(p):
+    row, column, right = sums(p)
+    return np.mean(right / (row + column - right), axis=-1)
+
+
+def kappa(p):
+    return (sums(p)[2].sum(axis=-1) - chance(p)) / (1 - chance(p))
+
+
+def matthews(p):
+    row, column, right = sums(p)
+    spread = (1 - np.sum(row**2, axis=-1)) * (1 - np.sum(column**2, axis=-1))
+    return (right.sum(axis=-1) - chance(p)) / np.sqrt(spread)
+
+
+def with_gradient(score, step=1e-8):
+    """Return a function of a table that has the score, and its gradient by differences."""
+
+    def find(p):
+        moves = step * np.eye(p.size).reshape(-1, *p.shape)
+        ends = score(p + moves), score(p - moves)
+        return score(p), (ends[0] - ends[1]).reshape(p.shape) / (2 * step)
+
+    return find

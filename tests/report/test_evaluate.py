@@ -29,7 +29,6 @@ from skeval.model_selection import (
     permutation_test,
     resubstitution_error,
 )
-from skeval.report._parts import PARTS
 from skeval.svm import PerturbationResamplingSVC
 
 
@@ -334,7 +333,16 @@ def test_permutations_end_when_it_is_clear_that_p_is_large():
     assert test.pvalue > 0.05
 
 
-REQUESTED = [name for name, part in PARTS.items() if not part.required]
+REQUESTED = {
+    "holdout": (),
+    "leave_one_out": (),
+    "bootstrap": (),
+    "perturbation": ("perturbation",),
+    "importance": ("importance",),
+    "selection": ("selection_bias", "selection_stability", "candidate_names"),
+    "permutation": ("permutation",),
+}
+"""Parts of an evaluation that may be asked for, and the fields with their results."""
 
 
 @pytest.mark.parametrize("name", REQUESTED)
@@ -358,7 +366,7 @@ def test_a_requested_part_is_run_or_named(name, change):
     options |= {"y": np.tile([0, 1], 20), "cv": 2, "random_state": 0, **change}
     few = {"n_permutations": 3} | options
     report = skeval.evaluate(include=[name], **few)
-    results = [getattr(report, key) for key in PARTS[name].results] or [
+    results = [getattr(report, key) for key in REQUESTED[name]] or [
         report.estimates.get(".632" if name == "bootstrap" else name)
     ]
     named = [str(one) for one in report.warnings if one.code in ("not-run", "failed")]

@@ -12,7 +12,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
 import skeval
-from skeval.report._page import CheckResult, write_aligned
+from skeval.model_selection import ConfidenceInterval
 
 pytest.importorskip("jinja2")
 
@@ -191,30 +191,63 @@ def test_markdown_shows_names_as_they_are():
     assert report.verdict.split(":")[0] in text.replace("\\", "")
 
 
+@pytest.fixture
+def table(short_report):
+    """A table of a report, to be filled with other rows."""
+    return next(table for section in short_report.sections for table in section.tables)
+
+
+def write_aligned(table, value, low, high):
+    """Return a value and the limits of its interval as a table has them."""
+    row = "name", value, ConfidenceInterval(low, high, 0.95, "own")
+    _, number, interval = replace(table, rows=[row]).cells[0]
+    return [number, *interval.split(" to ")]
+
+
 @pytest.mark.parametrize("scale", [1e-4, 0.02, 0.4, 30.0, 2e6])
-def test_a_number_has_the_decimals_of_its_interval(scale):
+def test_a_number_has_the_decimals_of_its_interval(scale, table):
     rng = np.random.default_rng(0)
     for share in rng.uniform(0.005, 0.9, 50):
         numbers = np.array([0.95, share, 1.1]) * scale
-        texts = write_aligned(*numbers)
+        texts = write_aligned(table, *numbers.tolist())
         assert len({len(text.partition(".")[2]) for text in texts}) == 1
         written = [float(text.replace(",", "")) for text in texts]
         # the largest has three correct digits, and a small limit two
         assert written[2] == pytest.approx(numbers[2], rel=1e-3)
         if scale < 10:
             assert written[1] == pytest.approx(numbers[1], rel=0.06)
-    assert write_aligned(0.0023, 0.0002123, 0.0244) == ["0.00230", "0.00021", "0.02440"]
-    assert write_aligned(0.28571, -0.00083, 0.57226) == ["0.2857", "-0.0008", "0.5723"]
-    assert write_aligned(0.5, 1e-9, 0.9) == ["0.5000", "1e-09", "0.9000"]
+    for numbers, texts in {
+        (0.0023, 0.0002123, 0.0244): ["0.00230", "0.00021", "0.02440"],
+        (0.28571, -0.00083, 0.57226): ["0.2857", "-0.0008", "0.5723"],
+        (0.5, 1e-9, 0.9): ["0.5000", "1e-09", "0.9000"],
+    }.items():
+        assert write_aligned(table, *numbers) == texts
 
 
-def test_a_warning_is_written_from_its_parts():
-    serious = CheckResult("copies", "Copies", "serious", "all are copies", "Drop them.")
+@pytest.mark.parametrize("width", [12, 30, 79])
+def test_columns_beyond_a_width_follow_below_beside_the_first(width, table):
+    head = ["name", *(f"column {k}" for k in range(7))]
+    shown = replace(
+        table, head=head, rows=[["a", *map(str, range(7))]], left=(0, 3), n_in_text=None, notes={}
+    )
+    lines = shown.write_lines(width=width)
+    assert all(len(line) <= max(width, len("name  column 0")) for line in lines)
+    for name in head[1:]:
+        assert sum(name in line for line in lines) == 1
+    assert " ".join(lines).count("name") == lines.count("") + 1
+    assert lines == shown.write_lines() or "" in lines
+
+
+def test_a_warning_is_written_from_its_parts(short_report):
+    texts = dict.fromkeys(("title", "evidence", "advice", "lead"), "")
+    check = replace(short_report.checks[0], code="copies", outcome="serious", **texts)
+    serious = replace(check, title="Copies", evidence="all are copies", advice="Drop them.")
     assert str(serious) == "Copies: all are copies. Drop them."
     assert serious.headline == "all are copies"
     assert replace(serious, lead="copies").headline == "copies"
     assert replace(serious, outcome="note").headline == ""
     texts = {"Wide: it is. Go. On.": ("Wide", "note", "it is", "Go. On.")}
-    texts["It is wide."] = "own", "note", "It is wide"
+    texts["It is wide."] = "own", "note", "It is wide", ""
     for text, parts in texts.items():
-        assert CheckResult.from_text("own", text) == CheckResult("own", *parts)
+        found = serious.from_text("own", text)
+        assert (found.title, found.outcome, found.evidence, found.advice) == parts

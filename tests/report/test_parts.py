@@ -24,7 +24,6 @@ from sklearn.svm import SVC
 import skeval
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import NullDistributionDisplay
-from skeval.report._parts import PARTS
 
 # Folds that are given are fitted once, and no labels are shuffled for them.
 FEW = {"include": ["selection"], "cv": StratifiedKFold(3), "random_state": 0}
@@ -114,12 +113,17 @@ def test_an_overfitting_svm_is_perturbed_without_a_warning():
     assert len(report.perturbation) == 2
 
 
-def test_no_result_of_a_part_is_lost(table, monkeypatch):
-    monkeypatch.setitem(PARTS, "new", PARTS["holdout"])
-    report = skeval.evaluate(GaussianNB(), table[0][list("abcd")], table[1], include=["new"])
-    assert "holdout" in report.estimates
-    results = {name for part in PARTS.values() for name in part.results}
-    assert results <= set(report.to_dict())
+def test_no_result_of_a_part_is_lost(table):
+    model = make_pipeline(SelectKBest(k=2), GaussianNB())
+    options = {"include": "all", "n_permutations": 3, "cv": 2, "random_state": 0}
+    report = skeval.evaluate(model, table[0][list("abcd")], table[1], **options)
+    parts = {"resubstitution", "holdout", "cross_validation", "leave_one_out", ".632"}
+    assert parts <= set(report.estimates)
+    numbers = report.to_dict()
+    for name in ("importance", "selection_bias", "selection_stability", "permutation"):
+        assert numbers[name] is not None
+    assert len(numbers["candidate_names"]) == 4
+    assert "perturbation" in numbers
 
 
 def test_names_given_by_hand_go_through_the_steps(table):

@@ -13,8 +13,9 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval._adapters.logistic import find_penalty
-from skeval.model_selection import BootstrapSplit, cross_val_error
-from skeval.utils import _checks, _compat
+from skeval.cluster import predictive_power
+from skeval.model_selection import BootstrapSplit, cross_val_error, resubstitution_error
+from skeval.utils import _compat
 
 
 @pytest.mark.parametrize(
@@ -65,35 +66,40 @@ def test_about_as_many_classes_as_samples_are_refused(y):
     with pytest.raises(
         ValueError, match=r"y must contain at least 5 samples of each class .*, got"
     ):
-        _checks.check_classes("y", np.asarray(y))
+        resubstitution_error(GaussianNB(), one_column(y), np.asarray(y))
+
+
+def one_column(y):
+    """Return a column of different numbers, one for each of the labels."""
+    return np.arange(float(len(y)))[:, None]
 
 
 @pytest.mark.parametrize("y", [[0, 0, 1, 1], np.arange(200) // 5, np.arange(12) // 2])
 def test_few_samples_of_few_classes_are_none_too_many(y):
-    assert _checks.check_classes("y", np.asarray(y)) is None
+    found = resubstitution_error(GaussianNB(), one_column(y), np.asarray(y))
+    assert 0 <= found.value < 1
 
 
 def test_numbers_are_no_classes():
+    y = np.array([1.0, 0.5, 2.0])
     with pytest.raises(ValueError, match=r"got the number 0\.5[.] Use a regressor"):
-        _checks.check_classes("y", np.array([1.0, 0.5, 2.0]))
+        resubstitution_error(GaussianNB(), one_column(y), y)
 
 
 def test_the_order_of_arguments_is_named():
-    @_checks.in_order(clusterer=_checks.is_no_table, X=_checks.is_table)
-    def judge(clusterer, X, *, k=2):
-        return k
-
-    clusterer, X = object(), np.zeros((3, 2))
-    assert judge(clusterer, X, k=3) == judge(clusterer=clusterer, X=X, k=3) == 3
-    with pytest.raises(TypeError, match=r"the call must be judge\(clusterer, X\), .* too many"):
-        judge(clusterer, X, 3)
+    clusterer, X = KMeans(2, n_init=1, random_state=0), np.arange(12.0).reshape(6, 2)
+    options = {"n_repeats": 2, "random_state": 0}
+    by_place = predictive_power(clusterer, X, **options).value
+    assert by_place == predictive_power(clusterer=clusterer, X=X, **options).value
+    call = r"predictive_power\(clusterer, X\)"
+    with pytest.raises(TypeError, match=rf"the call must be {call}, .* too many"):
+        predictive_power(clusterer, X, 3)
     with pytest.raises(TypeError, match="multiple values for argument 'clusterer'"):
-        judge(X, clusterer=1)
-    for args in ((X, clusterer), (clusterer, {})):
-        with pytest.raises(
-            TypeError, match=r"the order of arguments must be judge\(clusterer, X\), go"
-        ):
-            judge(*args)
+        predictive_power(X, clusterer=1)
+    with pytest.raises(TypeError, match=rf"the order of arguments must be {call}, go"):
+        predictive_power(X, clusterer)
+    with pytest.raises(TypeError, match=r"^X must be a table of features"):
+        predictive_power(clusterer, {})
 
 
 @pytest.mark.parametrize(
@@ -105,14 +111,14 @@ def test_the_order_of_arguments_is_named():
 )
 def test_estimators_without_a_target(estimator, message):
     with pytest.raises(TypeError, match=message):
-        _checks.check_predicts_target("estimator", estimator)
+        resubstitution_error(estimator, np.eye(6), np.arange(6) % 2)
 
 
 def test_groups_need_a_column():
     with pytest.raises(
-        ValueError, match=r"groups must have at least one column, got shape \(3, 0\)"
+        ValueError, match=r"groups must have at least one column, got shape \(6, 0\)"
     ):
-        _checks.check_groups(np.empty((3, 0)), 3)
+        cross_val_error(GaussianNB(), np.eye(6), np.arange(6) % 2, groups=np.empty((6, 0)))
 
 
 def test_names_instead_of_data_are_refused():
