@@ -4,8 +4,8 @@ A row is an estimator, a shape and a number of fits. Both sides are those of `na
 and scikit-learn's loop, in turn, in one process, on one thread, in processor time. The column
 `fits` gives the number of fits, and `solved` those that the solver did. A solver that refuses a
 cell leaves it to the loop, so its ratio shows the work around the fits. A cell is repeated up to
-nine times if its ratio is below 1.1. Cells whose loop takes longer than `MOST` seconds are left
-out, unless the solver runs there.
+nine times if its ratio is below 1.1. Cells with more samples than `LARGEST`, or with a loop that
+takes longer than `MOST` seconds, are left out.
 
 Rows are stored in benchmarks/results/solvers.csv. doc/derivations/regions.rst has the table. The
 exit code is 1 if a ratio is below 0.95.
@@ -14,6 +14,7 @@ exit code is 1 if a ratio is below 0.95.
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 import sys
 import warnings
@@ -45,6 +46,9 @@ SHAPES = (
     *("10000x5", "10000x50", "10000x500", "50000x5", "50000x50", "100000x5", "100000x50"),
 )
 CALLS = [("cross_val_error", ""), ("permutation_test", ", n_permutations=20")]
+LARGEST = {"Kernel": (2000, math.inf), "SVC": (10_000, 100_000), "KNeighbors": (math.inf, 500_000)}
+"""Maximum numbers of samples and of elements of X, beyond which a loop takes minutes or 20 GB."""
+
 MOST = 20.0
 MIN_ROUNDS, MAX_ROUNDS = 3, 9
 SAFE = 1.1
@@ -85,6 +89,11 @@ def main() -> None:
                 call = Call(function, estimator, data, extra)
                 key = shape, f"{function}({estimator}, {data}{extra})"
                 wanted = any(part in key[1] for part in options.only)
+                too_large = any(
+                    kind in estimator and (len(names["y"]) > n or names["X"].size > numbers)
+                    for kind, (n, numbers) in LARGEST.items()
+                )
+                wanted &= not too_large
                 if not wanted or (key in rows and not options.again):
                     continue
                 row = measure(call, names, counter)

@@ -10,10 +10,10 @@ transformers, and in gamma. Everything that the fits share is prepared once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -386,23 +386,23 @@ class LinearPairSolver:
         """Return the solutions on many columns. Fits with the same columns share a Gram matrix."""
         X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
         solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
-        for groups in divide_groups(group_equal(maps), len(X)):
-            K = np.empty((len(groups), len(X), len(X)))
-            for gram, fits in zip(K, groups, strict=True):
-                columns = maps.transform(X, fits[0])
-                columns -= columns.mean(axis=0)
-                np.matmul(columns, columns.T, out=gram)
-            # solve the fits of some matrices together
-            fits, which = np.concatenate(groups), number_blocks(groups)
+
+        def gram(fit: int) -> np.ndarray:
+            columns = maps.transform(X, fit)
+            columns -= columns.mean(axis=0)
+            return np.asarray(columns @ columns.T)
+
+        for K, fits, which in stack_grams(group_equal(maps), gram, len(X)):
             part = take_fits(problems, fits)
             inner = K if len(rows) == len(X) else K[:, rows[:, None], rows]
             solution = solve_gram_svms(inner, which, part.signs, part.box)
             solutions.alpha[fits] = solution.alpha
             # decision values of all samples
             beta = part.signs * solution.alpha
-            for number, gram in enumerate(K):
+            for number, matrix in enumerate(K):
                 at = which == number
-                solutions.decision[fits[at]] = beta[at] @ gram[rows] + solution.intercept[at, None]
+                decision = beta[at] @ matrix[rows] + solution.intercept[at, None]
+                solutions.decision[fits[at]] = decision
         return solutions
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
@@ -447,11 +447,10 @@ class KernelPairSolver:
         batch = self._batches[key]
         # fits with the same columns and gamma share a matrix
         solutions = SVCResult(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
-        for groups in divide_groups(group_equal(maps, gamma), self._n):
-            K = np.stack([self._gram(fits[0], gamma, maps) for fits in groups])
-            kernels, fits = Kernels(K, number_blocks(groups)), np.concatenate(groups)
+        gram = partial(self._gram, gamma=gamma, maps=maps)
+        for K, fits, which in stack_grams(group_equal(maps, gamma), gram, self._n):
             part = take_fits(problems, fits)
-            solved = batch.solve(kernels, part.signs, part.box, self._n)
+            solved = batch.solve(Kernels(K, which), part.signs, part.box, self._n)
             solutions.decision[fits], solutions.alpha[fits] = solved.decision, solved.alpha[:, rows]
         return solutions
 
@@ -520,15 +519,18 @@ def group_equal(maps: ColumnMaps | None, gamma: np.ndarray | None = None) -> lis
     return [np.array(fits) for fits in groups.values()]
 
 
-def divide_groups(groups: list[np.ndarray], n_samples: int) -> Iterator[list[np.ndarray]]:
-    """Yield groups of fits whose Gram matrices (n_samples, n_samples) are kept together."""
+def stack_grams(
+    groups: list[np.ndarray], gram: Callable[[int], np.ndarray], n_samples: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield Gram matrices kept together, the fits of their groups, and the matrix of each fit.
+
+    ``gram(fit)`` returns the matrix (n_samples, n_samples) of a fit and its group.
+    """
     size = max(1, KEPT_KERNELS // n_samples**2)
-    return (groups[start : start + size] for start in range(0, len(groups), size))
-
-
-def number_blocks(groups: list[np.ndarray]) -> np.ndarray:
-    """Return the number of the group of each fit, group after group."""
-    return np.repeat(np.arange(len(groups)), [len(fits) for fits in groups])
+    for start in range(0, len(groups), size):
+        some = groups[start : start + size]
+        K = np.stack([gram(fits[0]) for fits in some])
+        yield K, np.concatenate(some), np.repeat(np.arange(len(some)), list(map(len, some)))
 
 
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:

@@ -2,16 +2,14 @@
 
 The problems differ in their boxes ``0 <= alpha_i <= C_i`` (0 leaves a sample out, an integer
 multiple repeats it, a random factor perturbs it), in their labels, or in the scales of the
-columns. With few features, the size of Newton systems is the number of features. A few problems
-are solved first, and their solutions are the start for the others. With many features, the systems
-are on a Gram matrix.
+columns. With few features, the size of Newton systems is the number of features. With many
+features, the systems are on a Gram matrix. Problems with the same labels start from the solution
+for their mean box.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -24,14 +22,11 @@ from skeval._solvers.splits import ColumnScales
 # the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-# Number of pilots, problems that are solved first.
-_N_PILOTS = 24
+# Minimum number of problems for which the mean box is solved first.
+_MANY = 24
 # Initial mu of the interior point: without a start, from the solution for the mean box, and for
 # problems whose variables got stuck at a bound.
 _COLD, _WARM, _FAR = 1.0, 0.3, 10.0
-# Number of standard deviations of the pilot margins, beyond which a sample is screened out, and
-# maximum fraction of the remaining samples for which screening is used.
-_DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
 
 
 class LinearSVMBatch:
@@ -122,8 +117,7 @@ def solve_gram_svms(
 class FeatureProblems:
     """B problems on few features, which are solved in blocks of about `size`.
 
-    If all problems have the same labels, they start from the solution for the mean box, and are
-    solved on the samples near the margins of a few problems, the pilots.
+    If all problems have the same labels, they start from the solution for the mean box.
     `system_of` returns the system of some problems; signs (n,) or (B, n), box (B, n).
     """
 
@@ -141,38 +135,25 @@ class FeatureProblems:
 
     def solve_all(self) -> BatchSolution:
         """Solve the remaining problems, and return the solutions of all."""
-        left = self._unsolved(optimum.find_solvable(self.signs, self.box))
+        left = optimum.find_solvable(self.signs, self.box)
         if not len(left):
             return self.solution
-        zeros, strip = self.system_of(left[:1]).zeros(1), None
-        start = Start(zeros, np.zeros(1), _COLD)
-        if self.same_labels and len(left) >= _N_PILOTS:
-            start = self._mean_start(left, start)
-        if self.same_labels and len(left) >= 4 * _N_PILOTS:
-            strip = self._pilot_strip(left, start)
-        if strip is not None:
-            left = self._unsolved(left)
-            near = left[strip.admits(self.signs[left], self.box[left])]
-            part = self.system_of(left[:1]).take_samples(strip.inside)
-            self._solve(near, start, partial(strip.solve, part), 2 * self.size)
-        self._solve(self._unsolved(left), start, optimum.solve_from_values, self.size)
-        far = Start(zeros, np.zeros(1), _FAR)
-        self._solve(self._unsolved(left), far, optimum.solve_from_values, self.size)
+        cold = Start(self.system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
+        start = cold
+        if self.same_labels and len(left) >= _MANY:
+            start = self._mean_start(left, cold)
+        self._solve(left, start)
+        # from far away, if variables got stuck at a bound
+        self._solve(left[~self.solution.converged[left]], cold._replace(mu=_FAR))
         return self.solution
 
-    def _unsolved(self, problems: np.ndarray) -> np.ndarray:
-        """Return the unsolved problems among some."""
-        return problems[~self.solution.converged[problems]]
-
-    def _solve(
-        self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
-    ) -> None:
+    def _solve(self, problems: np.ndarray, start: Start) -> None:
         """Solve problems in blocks. All start from the same single row `start`."""
-        for at in newton.split_problems(problems, size):
+        for at in newton.split_problems(problems, self.size):
             duals = Duals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)
             begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
-            self.solution.put(at, duals, solver(duals, begin))
+            self.solution.put(at, duals, optimum.solve_from_values(duals, begin))
 
     def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
         """Return the solution for the mean box, or `start` if it does not settle."""
@@ -180,13 +161,6 @@ class FeatureProblems:
         duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
         solved = optimum.solve_from_values(duals, start)
         return Start(solved.coef, solved.intercept, _WARM) if solved.settled[0] else start
-
-    def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
-        """Solve evenly spaced problems, and return the strip that their margins suggest."""
-        pilots = problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
-        self._solve(pilots, start, optimum.solve_from_values, self.size)
-        done = pilots[self.solution.converged[pilots]]
-        return screen(self.signs[done] * self.solution.decision[done] - 1.0)
 
 
 def _solve_on_grams(
@@ -253,58 +227,3 @@ def _solve_loosest(
     solution.alpha[at] = alpha
     solution.intercept[at] = solved.intercept
     solution.converged[at] = True
-
-
-@dataclass(frozen=True)
-class Strip:
-    """Samples near their margins. The others are fixed at alpha = 0 or alpha = C.
-
-    Samples far outside of their margins have alpha = 0, samples far inside have alpha = C. A sample
-    is fixed if it is far from its margin in all pilots. The other problems are solved on the
-    remaining samples, and checked on all.
-    inside (m,): indices of the samples near their margins. low, up (n,): masks of the samples fixed
-    at alpha = 0 and at alpha = C.
-    """
-
-    inside: np.ndarray
-    low: np.ndarray
-    up: np.ndarray
-
-    def admits(self, signs: np.ndarray, box: np.ndarray) -> np.ndarray:
-        """Return a mask (B,) of problems that can satisfy sum(beta) = 0 with the fixed samples."""
-        fixed = (signs[:, self.up] * box[:, self.up]).sum(axis=1)
-        y, C = signs[:, self.inside], box[:, self.inside]
-        # eq. (4) of screening
-        return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))
-
-    def solve(self, part: FeatureSystem, duals: Duals, start: Start) -> SetSolution:
-        """Solve on the strip, whose system is `part`, and check the fixed samples."""
-        whole = duals.system
-        assert isinstance(whole, FeatureSystem)
-        signs, box = duals.signs, duals.box
-        bound = signs[:, self.up] * box[:, self.up]
-        # eq. (2) of screening
-        system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])
-        inner = Duals(system, signs[:, self.inside], box[:, self.inside])
-        solved = optimum.solve_from_values(inner, start)  # eq. (3) of screening
-        a = np.broadcast_to(self.up.astype(float), box.shape).copy()
-        a[:, self.inside] = solved.fraction
-        margin = duals.margins(solved.coef, solved.intercept)
-        # eq. (5) of screening
-        wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)
-        # without a free sample the intercept depends on samples outside the strip
-        settled = solved.settled & solved.any_free & ~wrong.any(axis=1)
-        return replace(solved, fraction=a, margin=margin, settled=settled)
-
-
-def screen(margins: np.ndarray) -> Strip | None:
-    """Return the strip from pilot margins (problems, samples), or None if it saves too little."""
-    if len(margins) < 2:
-        return None
-    center = margins.mean(axis=0)
-    spread = _DEVIATIONS * margins.std(axis=0)
-    low, up = center - spread > 0.0, center + spread < 0.0  # eq. (1) of screening
-    inside = np.flatnonzero(~(low | up))
-    if not 0 < len(inside) <= _LARGEST_STRIP * margins.shape[1]:
-        return None
-    return Strip(inside, low, up)
