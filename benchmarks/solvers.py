@@ -4,7 +4,7 @@ A row is an estimator, a shape and a number of fits. Both sides are those of `na
 and scikit-learn's loop, in turn, in one process, on one thread, in processor time. The column
 `fits` gives the number of fits, and `solved` those that the solver did. A solver that refuses a
 cell leaves it to the loop, so its ratio shows the work around the fits. A cell is repeated up to
-nine times if its ratio is below 1.1. Cells with more samples than `LARGEST`, or with a loop that
+five times if its ratio is below 1.1. Cells with more samples than `LARGEST`, or with a loop that
 takes longer than `MOST` seconds, are left out.
 
 Rows are stored in benchmarks/results/solvers.csv. doc/derivations/regions.rst has the table. The
@@ -50,7 +50,7 @@ LARGEST = {"Kernel": (2000, math.inf), "SVC": (10_000, 100_000), "KNeighbors": (
 """Maximum numbers of samples and of elements of X, beyond which a loop takes minutes or 20 GB."""
 
 MOST = 20.0
-MIN_ROUNDS, MAX_ROUNDS = 3, 9
+MIN_ROUNDS, MAX_ROUNDS = 3, 5
 SAFE = 1.1
 KEYS = "shape", "call"
 

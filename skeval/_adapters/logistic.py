@@ -44,8 +44,8 @@ The bound is conservative, because actual differences are about a hundredth of i
 """
 
 PARAMETERS = (
-    "penalty C l1_ratio tol fit_intercept class_weight solver max_iter multi_class "
-    "dual intercept_scaling random_state verbose warm_start n_jobs"
+    "penalty C tol fit_intercept class_weight max_iter dual intercept_scaling random_state "
+    "verbose warm_start n_jobs"
 )
 """Parameters of the estimator that the solver takes into account."""
 
@@ -60,9 +60,10 @@ def support_logistic(
         return UNKNOWN
     if not column_steps.uses_only(estimator, PARAMETERS):
         return "the solver does not support a parameter of the estimator"
-    penalized = find_penalty(estimator, target.n_classes)
-    if isinstance(penalized, str):
-        return penalized
+    if estimator.tol > MAX_TOL:
+        return "tol may end a fit before the optimum"
+    # newer versions of scikit-learn have an infinite C instead of no penalty
+    penalized = getattr(estimator, "penalty", "l2") is not None and np.isfinite(estimator.C)
     boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
     if boxes is None:
         return "class_weight does not give every class a positive weight"
@@ -81,27 +82,6 @@ def support_logistic(
     if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
     return LogisticSolver(estimator, target, boxes, steps, float(penalized), sizes)
-
-
-def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
-    """Return whether squared coefficients are penalized, or why the solver cannot be used.
-
-    Versions of scikit-learn differ. Newer ones replace `penalty` by `l1_ratio` and an infinite `C`,
-    and remove `multi_class`.
-    """
-    # parameters of all versions of scikit-learn
-    multi_class = getattr(estimator, "multi_class", "deprecated")
-    if estimator.solver != "lbfgs":
-        return "only solver='lbfgs' is supported"
-    if estimator.tol > MAX_TOL:
-        return "tol may end a fit before the optimum"
-    penalty = getattr(estimator, "penalty", "deprecated")
-    l1_ratio = getattr(estimator, "l1_ratio", None)
-    if penalty not in ("l2", "deprecated", None) or l1_ratio not in (None, 0):
-        return "the solver does not support an L1 penalty"
-    if multi_class == "ovr" or (multi_class == "multinomial" and n_classes == 2):
-        return f"multi_class={multi_class!r} is not supported for these classes"
-    return penalty is not None and bool(np.isfinite(estimator.C))
 
 
 class LogisticSolver(Solver):

@@ -40,16 +40,12 @@ from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve
 from skeval._solvers.newton import uses_features
 from skeval._solvers.optimum import strictly_free
 from skeval.utils._checks import count_dimensions
-from skeval.utils._compat import num_samples
 
 TOLERANCES = 10.0
 """Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""
 
 MAX_UNCLEAR = 0.01
 """Largest fraction of samples within the tolerance that a solver labels differently."""
-
-MOST_SAMPLES = 4096
-"""Maximum number of samples of a stored Gram matrix, 128 MB, and the same again for its parts."""
 
 
 @supports.register
@@ -80,8 +76,6 @@ def make_pair_solver(
         return "only the kernels 'linear' and 'rbf' are supported"
     if transformers and issparse(X):
         return "sparse samples are supported only without transformers"
-    if num_samples(X) > MOST_SAMPLES and (issparse(X) or kernel == "rbf"):
-        return f"the Gram matrix of more than {MOST_SAMPLES} samples is not stored"
     if issparse(X):
         return KernelPairSolver(csr_array(X, dtype=float), None, kernel, estimator.gamma)
     if count_dimensions(X) != 2:
@@ -342,17 +336,16 @@ class LinearPairSolver:
         return region.contains(Sizes(plan.n_fits, n, p, n_classes))
 
     def solve(self, problems: PairProblems) -> SVCResult:
-        steps = self.steps
-        if steps.scaler is None and steps.selection is None:
-            return self._solve_scaled(problems, None)
-        maps = steps.maps(problems.block)
-        # fits without usable columns train on no samples
-        problems = problems._replace(box=np.where(maps.usable[:, None], problems.box, 0.0))
+        steps, maps = self.steps, None
+        if steps.scaler is not None or steps.selection is not None:
+            maps = steps.maps(problems.block)
+            # fits without usable columns train on no samples
+            problems = problems._replace(box=np.where(maps.usable[:, None], problems.box, 0.0))
         if not uses_features(len(problems.rows), steps.n_columns):
             return self._solve_on_grams(problems, maps)
-        if steps.selection is not None:
+        if maps is not None and steps.selection is not None:
             return self._solve_reduced(problems, maps)
-        return self._solve_scaled(problems, maps.scale)
+        return self._solve_scaled(problems, None if maps is None else maps.scale)
 
     def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> SVCResult:
         """Return the solutions on all columns, divided by scales (n_fits, p)."""
@@ -382,17 +375,19 @@ class LinearPairSolver:
             solutions.alpha[fits] = solution.alpha[:, rows]
         return solutions
 
-    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps) -> SVCResult:
+    @np.errstate(all="ignore")  # squares of numbers above 1e150 overflow
+    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps | None) -> SVCResult:
         """Return the solutions on many columns. Fits with the same columns share a Gram matrix."""
         X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
         solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
 
         def gram(fit: int) -> np.ndarray:
-            columns = maps.transform(X, fit)
-            columns -= columns.mean(axis=0)
+            columns = X if maps is None else maps.transform(X, fit)
+            columns = columns - columns.mean(axis=0)
             return np.asarray(columns @ columns.T)
 
-        for K, fits, which in stack_grams(group_equal(maps), gram, len(X)):
+        groups = [np.arange(n_fits)] if maps is None else group_equal(maps)
+        for K, fits, which in stack_grams(groups, gram, len(X)):
             part = take_fits(problems, fits)
             inner = K if len(rows) == len(X) else K[:, rows[:, None], rows]
             solution = solve_gram_svms(inner, which, part.signs, part.box)

@@ -30,11 +30,7 @@ _COLD, _WARM, _FAR = 1.0, 0.3, 10.0
 
 
 class LinearSVMBatch:
-    """Linear SVMs on the rows of X (n, p).
-
-    With few features no n x n matrix is computed. Otherwise the Gram matrix, which has at most 1.5
-    times the size of X, is faster.
-    """
+    """Linear SVMs on the rows of X (n, p), without an n x n matrix."""
 
     # squares of numbers above 1e150 overflow, and then no problem converges
     @np.errstate(all="ignore")
@@ -42,13 +38,7 @@ class LinearSVMBatch:
         self._columns = ColumnScales(X)
         ridge = self._columns.ridge()
         self._unit = optimum.unit_of(np.sum(1.0 / ridge))
-        self.uses_features = newton.uses_features(*self._columns.standard.shape)
-        self._system: FeatureSystem | GramSystem
-        if self.uses_features:
-            self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
-        else:
-            scaled = self._columns.standard / np.sqrt(self._unit * ridge)
-            self._system = GramSystem(scaled @ scaled.T)
+        self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
 
     @np.errstate(all="ignore")  # problems that diverge end as nan, not converged
     def solve(
@@ -57,21 +47,17 @@ class LinearSVMBatch:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
         `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). The columns of problem ``b`` are divided
-        by `scales[b]` (p,), which requires `uses_features`.
+        by `scales[b]` (p,).
         """
         system = self._system
-        if isinstance(system, GramSystem):
-            assert scales is None, "problems with different scales have no common Gram matrix"
-            solution = _solve_on_grams(system.take, True, signs, self._unit * box)
-            return solution.in_units(self._unit, box)
         ridge = None if scales is None else self._columns.ridge_of(scales)
         unit = self._unit if ridge is None else 1.0
 
         def system_of(problems: np.ndarray) -> FeatureSystem:
             return system if ridge is None else system.with_ridge(ridge[problems])
 
-        problems = FeatureProblems(system_of, signs, unit * box, _BLOCK // box.shape[1])
-        return problems.solve_all().in_units(unit, box)
+        solution = _solve_on_features(system_of, signs, unit * box, _BLOCK // box.shape[1])
+        return solution.in_units(unit, box)
 
     def decide(
         self,
@@ -97,7 +83,7 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
     unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
-    return FeatureProblems(system.take, signs, unit * box, size).solve_all().in_units(unit, box)
+    return _solve_on_features(system.take, signs, unit * box, size).in_units(unit, box)
 
 
 @np.errstate(all="ignore")
@@ -114,53 +100,34 @@ def solve_gram_svms(
     return _solve_on_grams(system_of, len(K) == 1, signs, unit * box).in_units(unit, box)
 
 
-class FeatureProblems:
-    """B problems on few features, which are solved in blocks of about `size`.
+def _solve_on_features(
+    system_of: Callable[[np.ndarray], FeatureSystem], signs: np.ndarray, box: np.ndarray, size: int
+) -> BatchSolution:
+    """Solve problems on few features, in blocks of about `size`.
 
-    If all problems have the same labels, they start from the solution for the mean box.
-    `system_of` returns the system of some problems; signs (n,) or (B, n), box (B, n).
+    `system_of` returns the system of some problems. If all problems have the same labels, they
+    start from the solution for the mean box.
     """
-
-    def __init__(
-        self,
-        system_of: Callable[[np.ndarray], FeatureSystem],
-        signs: np.ndarray,
-        box: np.ndarray,
-        size: int,
-    ) -> None:
-        self.system_of, self.same_labels = system_of, signs.ndim == 1
-        self.signs, self.box = np.broadcast_to(signs, box.shape), box
-        self.size = max(8, size)
-        self.solution = BatchSolution.empty(*box.shape)
-
-    def solve_all(self) -> BatchSolution:
-        """Solve the remaining problems, and return the solutions of all."""
-        left = optimum.find_solvable(self.signs, self.box)
-        if not len(left):
-            return self.solution
-        cold = Start(self.system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
-        start = cold
-        if self.same_labels and len(left) >= _MANY:
-            start = self._mean_start(left, cold)
-        self._solve(left, start)
-        # from far away, if variables got stuck at a bound
-        self._solve(left[~self.solution.converged[left]], cold._replace(mu=_FAR))
-        return self.solution
-
-    def _solve(self, problems: np.ndarray, start: Start) -> None:
-        """Solve problems in blocks. All start from the same single row `start`."""
-        for at in newton.split_problems(problems, self.size):
-            duals = Duals(self.system_of(at), self.signs[at], self.box[at])
-            coef = np.repeat(start.coef, len(at), axis=0)
-            begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
-            self.solution.put(at, duals, optimum.solve_from_values(duals, begin))
-
-    def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
-        """Return the solution for the mean box, or `start` if it does not settle."""
-        mean = self.box[problems].mean(axis=0)[None]
-        duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
-        solved = optimum.solve_from_values(duals, start)
-        return Start(solved.coef, solved.intercept, _WARM) if solved.settled[0] else start
+    same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
+    solution = BatchSolution.empty(*box.shape)
+    left = optimum.find_solvable(signs, box)
+    if not len(left):
+        return solution
+    cold = Start(system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
+    start = cold
+    if same_labels and len(left) >= _MANY:
+        mean = box[left].mean(axis=0)[None]
+        solved = optimum.solve_from_values(Duals(system_of(left[:1]), signs[:1], mean), cold)
+        if solved.settled[0]:
+            start = Start(solved.coef, solved.intercept, _WARM)
+    # again from far away, if variables got stuck at a bound
+    for begin in (start, cold._replace(mu=_FAR)):
+        for at in newton.split_problems(left, max(8, size)):
+            duals = Duals(system_of(at), signs[at], box[at])
+            rows = [np.repeat(part, len(at), axis=0) for part in begin[:2]]
+            solution.put(at, duals, optimum.solve_from_values(duals, Start(*rows, begin.mu)))
+        left = left[~solution.converged[left]]
+    return solution
 
 
 def _solve_on_grams(

@@ -201,14 +201,13 @@ def log_frequencies(counts: np.ndarray) -> np.ndarray:
 def weighted_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Return the squared distances (F, t, K) of samples (F, t, p) to means (F, K, p).
 
-    Squared differences are weighted by `inverse`, shape (F, K, p) or (F, 1, p).
+    Squared differences are weighted by `inverse` (F, K, p).
     """
     distances = np.empty((*tested.shape[:2], means.shape[1]))
     for code in range(means.shape[1]):
         apart = tested - means[:, code, None]
         apart *= apart
-        weights = inverse[:, min(code, inverse.shape[1] - 1), :, None]
-        distances[..., code] = (apart @ weights)[..., 0]
+        distances[..., code] = (apart @ inverse[:, code, :, None])[..., 0]
     return distances
 
 
@@ -255,25 +254,12 @@ class NaiveGaussians:
         return TestedScores(values, error, values, solved)
 
 
-class Inverse(NamedTuple):
-    """Inverses of positive definite matrices scaled to unit diagonal.
+def invert(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the inverses of positive definite matrices (..., p, p) scaled to unit diagonal.
 
-    Attributes
-    ----------
-    matrices : ndarray of shape (..., p, p)
-    unit : ndarray of shape (..., p)
-        Divisors of the columns.
-    norm : ndarray of shape (...)
-        Upper bound on the eigenvalues of `matrices`, or inf if there is no inverse.
+    Also return the divisors of the columns (..., p), and upper bounds on the eigenvalues of the
+    inverses, or inf where there is none.
     """
-
-    matrices: np.ndarray
-    unit: np.ndarray
-    norm: np.ndarray
-
-
-def invert(matrices: np.ndarray) -> Inverse:
-    """Return the inverses of symmetric matrices (..., p, p)."""
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = matrices / (unit[..., :, None] * unit[..., None, :])
@@ -281,7 +267,7 @@ def invert(matrices: np.ndarray) -> Inverse:
     bad = ~((sign > 0) & np.isfinite(determinant) & (diagonal > 0).all(axis=-1))
     scaled[bad] = np.eye(scaled.shape[-1])
     inverse = np.linalg.inv(scaled)
-    return Inverse(inverse, unit, np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1))))
+    return inverse, unit, np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1)))
 
 
 @dataclass(frozen=True)
@@ -305,28 +291,28 @@ class LinearGaussians:
         m = counts.sum(axis=1)
         covariance = moments.within() / (m - self.divisor_offset)[:, None, None]
         # scores, with the rounding errors of the inverse
-        inverse = invert(covariance)
+        inverse, unit, norm = invert(covariance)
         priors = log_frequencies(counts)
-        means, samples = moments.means / inverse.unit[:, None], tested / inverse.unit[:, None]
-        slopes = means @ inverse.matrices  # (F, K, p)
+        means, samples = moments.means / unit[:, None], tested / unit[:, None]
+        slopes = means @ inverse  # (F, K, p)
         values = samples @ slopes.swapaxes(1, 2)
         values += (priors - 0.5 * np.sum(means * slopes, axis=2))[:, None]  # eq. (6) of moments
         # the estimator expands them at the mean of the classes, eq. (8) of moments
         place = np.exp(priors)[:, None] @ means  # (F, 1, p)
-        slope = inverse.matrices @ place.swapaxes(1, 2)  # (F, p, 1)
+        slope = inverse @ place.swapaxes(1, 2)  # (F, p, 1)
         scores = values + 0.5 * (place @ slope) - samples @ slope
         # rounding errors of the estimator's scores, which may be far from 0
         largest = np.maximum(np.abs(values), np.abs(scores)).max(axis=(1, 2))
-        norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
+        exists, norm = np.isfinite(norm), np.where(np.isfinite(norm), norm, 0.0)
         rounding = ERROR_OF_SUM * EPSILON * len(moments.columns.values) / m
-        far = (moments.mean_rounding / inverse.unit).max(axis=1)
+        far = (moments.mean_rounding / unit).max(axis=1)
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)
-        solved = np.isfinite(inverse.norm) & (error_bound < _MAX_NOISE)
+        solved = exists & (error_bound < _MAX_NOISE)
         solved &= are_settled(values, error)
         # the estimator must discard no direction
         solved &= norm * (_ROOM * self.tolerance) ** 2 < 1
-        solved &= self._keeps_all(means, inverse.matrices, np.exp(priors), m)
+        solved &= self._keeps_all(means, inverse, np.exp(priors), m)
         return TestedScores(values, error, scores, solved)
 
     def _keeps_all(

@@ -15,8 +15,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-# Maximum number of stored products of columns. More products are computed for each problem.
-_MAX_PRODUCTS = 2**23
+from skeval._solvers.splits import Products
+
 # Fraction of the diagonal of a matrix that is added to it.
 _DIAGONAL = 1e-14
 
@@ -82,14 +82,7 @@ class FeatureSystem:
     def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         self.Z = np.column_stack([X, np.ones(len(X))])
         self.ridge = ridge
-        q = self.Z.shape[1]
-        upper = np.triu_indices(q)
-        # position of the product of two columns among the products of all pairs
-        self._unpack = np.empty((q, q), dtype=np.intp)
-        self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
-        self._products: np.ndarray | None = None  # (n, pairs of columns)
-        if len(X) * len(upper[0]) <= _MAX_PRODUCTS:
-            self._products = self.Z[:, upper[0]] * self.Z[:, upper[1]]
+        self._products = Products(self.Z)
 
     def take(self, problems: np.ndarray) -> Self:
         """Return the system of some of the problems."""
@@ -142,13 +135,7 @@ class FeatureSystem:
 
     def weighted_products(self, D: np.ndarray) -> np.ndarray:
         """Return ``Z' D Z`` (B, q + 1, q + 1) of diagonals D (B, n), eq. (4) of newton."""
-        if self._products is not None:
-            return np.take(D @ self._products, self._unpack, axis=1)  # eq. (4) of newton
-        M = np.empty((len(D), *self._unpack.shape))
-        for out, root in zip(M, np.sqrt(D), strict=True):
-            scaled = root[:, None] * self.Z
-            np.matmul(scaled.T, scaled, out=out)
-        return M
+        return self._products.weighted_sums(D)
 
     def _changes(self, d: np.ndarray) -> np.ndarray:
         return d @ self.Z.T
