@@ -6,6 +6,8 @@ Trial fits show whether the probabilities agree.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,9 +72,7 @@ def support_logistic(
     # samples and transformers, their size before their values are read
     if issparse(X) or count_dimensions(X) != 2:
         return "the solver requires numbers in X"
-    n, p = np.shape(X)
-    sizes = Sizes(np.inf, n, p, target.n_classes)
-    if not REGIONS["logistic"].contains(sizes):
+    if not REGIONS["logistic"].contains(Sizes(np.inf, *np.shape(X), target.n_classes)):
         return SLOWER
     if not column_steps.has_plain_columns(X):
         return "the solver requires finite numbers in double precision in X"
@@ -81,38 +81,43 @@ def support_logistic(
     steps = column_steps.make_column_steps(transformers, X, target)
     if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
-    return LogisticSolver(estimator, target, boxes, steps, float(penalized), sizes)
+    return LogisticSolver(estimator, target, boxes, steps, float(penalized))
 
 
+@dataclass(eq=False)
 class LogisticSolver(Solver):
     """Fits of a LogisticRegression and of the transformers before it."""
 
-    def __init__(
-        self,
-        estimator: LogisticRegression,
-        target: Target,
-        boxes: Boxes,
-        steps: column_steps.ColumnSteps,
-        penalty: float,
-        sizes: Sizes,
-    ) -> None:
-        self.sizes = sizes
-        self.target, self.boxes, self.steps, self.penalty = target, boxes, steps, penalty
-        self.stop = float(estimator.tol)
-        X = steps.X
-        # columns of variance 1 keep rounding errors small; an intercept absorbs their centers
-        self.center = X.mean(axis=0) if estimator.fit_intercept else np.zeros(X.shape[1])
-        deviation = X.std(axis=0)
-        self.unit = np.where(deviation > 0, deviation, 1.0)
-        columns = (X - self.center) / self.unit
-        if estimator.fit_intercept:
-            columns = np.column_stack([columns, np.ones(len(X))])
-        self.products, self.intercept = Products(columns), bool(estimator.fit_intercept)
+    estimator: LogisticRegression
+    target: Target
+    boxes: Boxes
+    steps: column_steps.ColumnSteps
+    penalty: float
+
+    @cached_property
+    def center(self) -> np.ndarray:
+        """Means of the columns (p,), which an intercept absorbs."""
+        X = self.steps.X
+        return np.asarray(X.mean(axis=0) if self.estimator.fit_intercept else np.zeros(X.shape[1]))
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """Divisors of the columns (p,). Columns of variance 1 keep rounding errors small."""
+        deviation = self.steps.X.std(axis=0)
+        return np.where(deviation > 0, deviation, 1.0)
+
+    @cached_property
+    def products(self) -> Products:
+        """Products of the columns of the solver."""
+        columns = (self.steps.X - self.center) / self.unit
+        if self.estimator.fit_intercept:
+            columns = np.column_stack([columns, np.ones(len(columns))])
+        return Products(columns)
 
     def refuses(self, plan: ResamplingPlan) -> str:
         """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
-        is_faster = REGIONS["logistic"].contains(self.sizes._replace(n_fits=plan.n_fits))
-        return "" if is_faster else SLOWER
+        sizes = Sizes(plan.n_fits, *self.steps.X.shape, self.target.n_classes)
+        return "" if REGIONS["logistic"].contains(sizes) else SLOWER
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the agreement of the probabilities of one fit with those of its model."""
@@ -142,13 +147,15 @@ class LogisticSolver(Solver):
         maps = self.steps.maps(block)
         # the fits shift the columns of the solver and divide them by these scales
         ridge = self.penalty * np.minimum(maps.scale / self.unit, LARGEST) ** 2
-        away = np.abs(self.center - maps.shift) if self.intercept else 0.0
+        away = np.abs(self.center - maps.shift) if self.estimator.fit_intercept else 0.0
         units = np.minimum((maps.scale + away) / self.unit, LARGEST)
-        if self.intercept:
+        if self.estimator.fit_intercept:
             ridge, units = (
                 np.column_stack([a, np.full(len(a), b)]) for a, b in ((ridge, 0.0), (units, 1.0))
             )
-        return solve_logistic(self.products, ridge, codes, weights, units * total * self.stop)
+        return solve_logistic(
+            self.products, ridge, codes, weights, units * total * self.estimator.tol
+        )
 
     def _make_output(self, block: PlanBlock, solution: LogisticSolution) -> FitOutput:
         """Return the outputs of the fits whose probabilities hardly depend on the stopping rule."""

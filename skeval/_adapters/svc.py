@@ -39,6 +39,7 @@ from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, squared_distance
 from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
 from skeval._solvers.newton import uses_features
 from skeval._solvers.optimum import strictly_free
+from skeval.utils import _compat
 from skeval.utils._checks import count_dimensions
 
 TOLERANCES = 10.0
@@ -214,18 +215,13 @@ def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, n
     `break_ties`, the largest decision value gives the prediction. A value of 0 is a vote for the
     second class in libsvm's prediction, but for the first one in scikit-learn's decision values.
     """
-    # votes and values of each class against the others
     n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
-    votes, rest, sums = np.zeros((3, len(values), n_classes))
+    votes = np.zeros((len(values), n_classes))
     for value, (first, second) in zip(values.T, combinations(range(n_classes), 2), strict=True):
         votes[:, first] += value > 0
         votes[:, second] += value <= 0
-        rest[:, first] += value >= 0
-        rest[:, second] += value < 0
-        sums[:, first] += value
-        sums[:, second] -= value
     # sums of values decide between equal votes
-    rest += sums / (3.0 * (np.abs(sums) + 1.0))
+    rest = np.asarray(_compat.ovr_decision_function(values < 0, -values, n_classes))
     one_to_rest = classifier.decision_function_shape == "ovr"
     ranked = rest if classifier.break_ties and one_to_rest else votes
     return ranked.argmax(axis=1), rest if one_to_rest else values
