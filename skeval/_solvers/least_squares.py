@@ -75,16 +75,14 @@ class PenalizedSquares:
 
         `targets` has the shape (n_label_vectors, n_targets, n).
         """
-        n, q = self.basis.shape
-        if splits.plain:
-            removed = splits.removed
-            same = removed.shape == splits.tested.shape and np.array_equal(removed, splits.tested)
-            # the matrix of a fit has the size of the test set, if that is smaller than the basis
-            if same and self.hat is not None and removed.shape[1] < q:
-                return self._in_stacks(self._delete, removed.shape[1], targets, of_fit, splits)
-            # one product over all samples is as fast as a product per fit over a quarter of them
-            if 4 * removed.shape[1] <= n:
-                return self._in_stacks(self._downdate, q, targets, of_fit, splits)
+        q = self.basis.shape[1]
+        # the matrix of a fit has the size of the test set, if that is smaller than the basis
+        few = splits.plain and self.hat is not None and splits.removed.shape[1] < q
+        if few and np.array_equal(splits.removed, splits.tested):
+            return self._in_stacks(self._delete, splits.removed.shape[1], targets, of_fit, splits)
+        # one product over all samples is as fast as a product per fit over a quarter of them
+        if splits.leaves_few:
+            return self._in_stacks(self._downdate, q, targets, of_fit, splits)
         return self._in_stacks(self._reweight, q, targets, of_fit, splits)
 
     def _in_stacks(

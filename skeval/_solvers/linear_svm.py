@@ -124,8 +124,8 @@ def _solve_on_features(
     for begin in (start, cold._replace(mu=_FAR)):
         for at in newton.split_problems(left, max(8, size)):
             duals = Duals(system_of(at), signs[at], box[at])
-            rows = [np.repeat(part, len(at), axis=0) for part in begin[:2]]
-            solution.put(at, duals, optimum.solve_from_values(duals, Start(*rows, begin.mu)))
+            coef, b = np.repeat(begin.coef, len(at), axis=0), np.repeat(begin.intercept, len(at))
+            solution.put(at, duals, optimum.solve_from_values(duals, Start(coef, b, begin.mu)))
         left = left[~solution.converged[left]]
     return solution
 

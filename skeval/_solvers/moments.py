@@ -104,20 +104,19 @@ class Columns:
 
     def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> np.ndarray:
         """Return class sums of ones, columns and squares, shape (F, n_classes, 2 p + 1)."""
-        n, codes = len(self.rows), np.arange(self.n_classes)[:, None]
-        if splits.plain:
-            removed = splits.removed
-            if 4 * removed.shape[1] <= n:
-                totals = multiply((targets[:, None] == codes).astype(float), self.rows)
-                labels = take_samples(targets[:, None], of_fit, removed)  # (F, 1, d)
-                return totals[of_fit] - (labels == codes) @ self.rows[removed]  # eq. (1) of moments
+        codes = np.arange(self.n_classes)[:, None]
+        if splits.leaves_few:
+            totals = multiply((targets[:, None] == codes).astype(float), self.rows)
+            labels = take_samples(targets[:, None], of_fit, splits.removed)  # (F, 1, d)
+            # eq. (1) of moments
+            return totals[of_fit] - (labels == codes) @ self.rows[splits.removed]
         member = targets[of_fit][:, None] == codes  # (F, n_classes, n)
         return multiply(member * splits.weights[:, None].astype(float), self.rows)
 
     def total_products(self, splits: Splits) -> np.ndarray:
         """Return the sums of products (F, p, p) over training sets."""
-        if splits.plain and 4 * (removed := splits.removed).shape[1] <= len(self.values):
-            rows = self.values[removed]
+        if splits.leaves_few:
+            rows = self.values[splits.removed]
             return self.products.gram - rows.swapaxes(1, 2) @ rows
         return self.products.weighted_sums(splits.weights.astype(float))
 

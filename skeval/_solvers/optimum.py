@@ -129,7 +129,8 @@ def _end_of_path(duals: Duals, point: PathPoint) -> SetSolution:
     a, v, b = point.fraction, point.coef, point.intercept
     # surplus - shortfall is not the margin of samples that are left out
     margin = duals.margins(v, b)
-    return SetSolution(a, v, b, margin, strictly_free(duals.box, duals.box * a).any(axis=1))
+    any_free = np.any(strictly_free(duals.box, duals.box * a), axis=1)
+    return SetSolution(a, v, b, margin, np.asarray(any_free))
 
 
 def are_optimal(duals: Duals, solved: SetSolution) -> np.ndarray:

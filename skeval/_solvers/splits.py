@@ -33,10 +33,15 @@ class Splits:
     def __len__(self) -> int:
         return len(self.weights)
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether samples are unweighted and occur at most once."""
         return self.weights.dtype.kind in "iub" and self.weights.max(initial=0) <= 1
+
+    @property
+    def leaves_few(self) -> bool:
+        """Whether at most a quarter of the samples is left out, and the others are unweighted."""
+        return self.plain and 4 * self.removed.shape[1] <= self.weights.shape[1]
 
     @cached_property
     def removed(self) -> np.ndarray:
