@@ -72,7 +72,8 @@ def support_logistic(
     # samples and transformers, their size before their values are read
     if issparse(X) or count_dimensions(X) != 2:
         return "the solver requires numbers in X"
-    if not REGIONS["logistic"].contains(Sizes(np.inf, *np.shape(X), target.n_classes)):
+    n, p = np.shape(X)
+    if not REGIONS["logistic"].contains(Sizes(np.inf, n, p, target.n_classes)):
         return SLOWER
     if not column_steps.has_plain_columns(X):
         return "the solver requires finite numbers in double precision in X"
@@ -116,7 +117,8 @@ class LogisticSolver(Solver):
 
     def refuses(self, plan: ResamplingPlan) -> str:
         """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
-        sizes = Sizes(plan.n_fits, *self.steps.X.shape, self.target.n_classes)
+        n, p = self.steps.X.shape
+        sizes = Sizes(plan.n_fits, n, p, self.target.n_classes)
         return "" if REGIONS["logistic"].contains(sizes) else SLOWER
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
