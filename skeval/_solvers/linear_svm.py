@@ -2,14 +2,15 @@
 
 The problems differ in their boxes ``0 <= alpha_i <= C_i`` (0 leaves a sample out, an integer
 multiple repeats it, a random factor perturbs it), in their labels, or in the scales of the
-columns. With few features, the size of Newton systems is the number of features. With many
-features, the systems are on a Gram matrix. Problems with the same labels start from the solution
-for their mean box.
+columns. With few features, the size of Newton systems is the number of features. A few problems
+are solved first, and their solutions are the start for the others. With many features, the systems
+are on a Gram matrix.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,11 +23,14 @@ from skeval._solvers.splits import ColumnScales
 # the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-# Minimum number of problems for which the mean box is solved first.
-_MANY = 24
+# Number of pilots, problems that are solved first.
+_N_PILOTS = 24
 # Initial mu of the interior point: without a start, from the solution for the mean box, and for
 # problems whose variables got stuck at a bound.
 _COLD, _WARM, _FAR = 1.0, 0.3, 10.0
+# Number of standard deviations of the pilot margins, beyond which a sample is screened out, and
+# maximum fraction of the remaining samples for which screening is used.
+_DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
 
 
 class LinearSVMBatch:
@@ -106,27 +110,47 @@ def _solve_on_features(
     """Solve problems on few features, in blocks of about `size`.
 
     `system_of` returns the system of some problems. If all problems have the same labels, they
-    start from the solution for the mean box.
+    start from the solution for the mean box, and are solved on the samples near the margins of a
+    few problems, the pilots.
     """
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     solution = BatchSolution.empty(*box.shape)
+
+    def solve(problems: np.ndarray, begin: Start, strip: Strip | None = None) -> np.ndarray:
+        """Solve problems from the same single row, and return those that are not solved."""
+        inner = None if strip is None else system_of(problems[:1]).take_samples(strip.inside)
+        for at in newton.split_problems(problems, max(8, size) * (1 if strip is None else 2)):
+            duals = Duals(system_of(at), signs[at], box[at])
+            coef, b = np.repeat(begin.coef, len(at), axis=0), np.repeat(begin.intercept, len(at))
+            start = Start(coef, b, begin.mu)
+            if strip is None or inner is None:
+                solution.put(at, duals, optimum.solve_from_values(duals, start))
+            else:
+                solution.put(at, duals, strip.solve(inner, duals, start))
+        return problems[~solution.converged[problems]]
+
     left = optimum.find_solvable(signs, box)
     if not len(left):
         return solution
     cold = Start(system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
     start = cold
-    if same_labels and len(left) >= _MANY:
+    if same_labels and len(left) >= _N_PILOTS:
         mean = box[left].mean(axis=0)[None]
         solved = optimum.solve_from_values(Duals(system_of(left[:1]), signs[:1], mean), cold)
         if solved.settled[0]:
             start = Start(solved.coef, solved.intercept, _WARM)
-    # again from far away, if variables got stuck at a bound
-    for begin in (start, cold._replace(mu=_FAR)):
-        for at in newton.split_problems(left, max(8, size)):
-            duals = Duals(system_of(at), signs[at], box[at])
-            coef, b = np.repeat(begin.coef, len(at), axis=0), np.repeat(begin.intercept, len(at))
-            solution.put(at, duals, optimum.solve_from_values(duals, Start(coef, b, begin.mu)))
+    if same_labels and len(left) >= 4 * _N_PILOTS:
+        # evenly spaced problems, whose margins suggest a strip
+        pilots = left[np.linspace(0, len(left) - 1, _N_PILOTS).astype(int)]
+        solve(pilots, start)
+        done = pilots[solution.converged[pilots]]
+        strip = screen(signs[done] * solution.decision[done] - 1.0)
         left = left[~solution.converged[left]]
+        if strip is not None:
+            solve(left[strip.admits(signs[left], box[left])], start, strip)
+            left = left[~solution.converged[left]]
+    # again from far away, if variables got stuck at a bound
+    solve(solve(left, start), cold._replace(mu=_FAR))
     return solution
 
 
@@ -194,3 +218,59 @@ def _solve_loosest(
     solution.alpha[at] = alpha
     solution.intercept[at] = solved.intercept
     solution.converged[at] = True
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Samples near their margins. The others are fixed at alpha = 0 or alpha = C.
+
+    Samples far outside of their margins have alpha = 0, samples far inside have alpha = C. A sample
+    is fixed if it is far from its margin in all pilots. The other problems are solved on the
+    remaining samples, and checked on all.
+    inside (m,): indices of the samples near their margins. low, up (n,): masks of the samples fixed
+    at alpha = 0 and at alpha = C.
+    """
+
+    inside: np.ndarray
+    low: np.ndarray
+    up: np.ndarray
+
+    def admits(self, signs: np.ndarray, box: np.ndarray) -> np.ndarray:
+        """Return a mask (B,) of problems that can satisfy sum(beta) = 0 with the fixed samples."""
+        fixed = (signs[:, self.up] * box[:, self.up]).sum(axis=1)
+        y, C = signs[:, self.inside], box[:, self.inside]
+        # eq. (4) of screening
+        return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))
+
+    def solve(self, part: FeatureSystem, duals: Duals, start: Start) -> SetSolution:
+        """Solve on the strip, whose system is `part`, and check the fixed samples."""
+        whole = duals.system
+        assert isinstance(whole, FeatureSystem)
+        signs, box = duals.signs, duals.box
+        bound = signs[:, self.up] * box[:, self.up]
+        # eq. (2) of screening
+        system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])
+        inner = Duals(system, signs[:, self.inside], box[:, self.inside])
+        solved = optimum.solve_from_values(inner, start)  # eq. (3) of screening
+        a = np.broadcast_to(self.up.astype(float), box.shape).copy()
+        a[:, self.inside] = solved.fraction
+        margin = duals.margins(solved.coef, solved.intercept)
+        # eq. (5) of screening
+        wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)
+        # without a free sample the intercept depends on samples outside the strip
+        free = strictly_free(inner.box, inner.box * solved.fraction).any(axis=1)
+        settled = solved.settled & free & ~wrong.any(axis=1)
+        return replace(solved, fraction=a, margin=margin, settled=settled)
+
+
+def screen(margins: np.ndarray) -> Strip | None:
+    """Return the strip from pilot margins (problems, samples), or None if it saves too little."""
+    if len(margins) < 2:
+        return None
+    center = margins.mean(axis=0)
+    spread = _DEVIATIONS * margins.std(axis=0)
+    low, up = center - spread > 0.0, center + spread < 0.0  # eq. (1) of screening
+    inside = np.flatnonzero(~(low | up))
+    if not 0 < len(inside) <= _LARGEST_STRIP * margins.shape[1]:
+        return None
+    return Strip(inside, low, up)

@@ -14,9 +14,13 @@ from functools import partial
 from typing import NamedTuple, Self
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from skeval._solvers.splits import Products
 
+# Smaller matrices are solved by one call of elimination for all, which is faster than Cholesky
+# factors of each.
+_SMALL = 14
 # Fraction of the diagonal of a matrix that is added to it.
 _DIAGONAL = 1e-14
 
@@ -65,6 +69,9 @@ class NewtonStep(NamedTuple):
     d_beta: np.ndarray
 
 
+Solve = Callable[[np.ndarray], np.ndarray]
+"""Function of right sides (B, m, r) that returns the solutions of a stack of linear systems."""
+
 StepFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], NewtonStep]
 """Function of targets e (B, n), beta (B, n) and v (B, q) that returns the step of eq. (1)."""
 
@@ -73,7 +80,8 @@ class FeatureSystem:
     """System for few features, with the weights of the columns as coefficients.
 
     Z (n, q + 1): the columns of X (n, q) and a column of ones. ridge (q,) or (B, q): penalties of
-    the columns. stiffness: D of free samples in the active sets, in units of 1 / K_ii. min_steps:
+    the columns. pull (B, q + 1) or None: moments of samples outside of X, which are fixed at their
+    upper bounds. stiffness: D of free samples in the active sets, in units of 1 / K_ii. min_steps:
     minimum number of steps with this D.
     """
 
@@ -82,16 +90,22 @@ class FeatureSystem:
     def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         self.Z = np.column_stack([X, np.ones(len(X))])
         self.ridge = ridge
+        self.pull: np.ndarray | None = None
         self._products = Products(self.Z)
 
     def take(self, problems: np.ndarray) -> Self:
         """Return the system of some of the problems."""
-        return self if self.ridge.ndim == 1 else self.with_ridge(self.ridge[problems])
+        ridge = self.ridge if self.ridge.ndim == 1 else self.ridge[problems]
+        return self.with_ridge(ridge, None if self.pull is None else self.pull[problems])
 
-    def with_ridge(self, ridge: np.ndarray) -> Self:
-        """Return a copy with new penalties."""
+    def take_samples(self, samples: np.ndarray) -> FeatureSystem:
+        """Return the system of some of the samples."""
+        return FeatureSystem(self.Z[samples, :-1], self.ridge)
+
+    def with_ridge(self, ridge: np.ndarray, pull: np.ndarray | None = None) -> Self:
+        """Return a copy with new penalties, and new moments of the fixed samples."""
         part = copy.copy(self)
-        part.ridge = ridge
+        part.ridge, part.pull = ridge, pull
         return part
 
     def zeros(self, n_problems: int) -> np.ndarray:
@@ -100,7 +114,8 @@ class FeatureSystem:
 
     def moments(self, beta: np.ndarray) -> np.ndarray:
         """Return sums over the samples weighted by beta (B, n). The last column is sum(beta)."""
-        return beta @ self.Z  # eq. (2) of newton, left
+        total = beta @ self.Z  # eq. (2) of newton, left
+        return total if self.pull is None else total + self.pull
 
     def coef(self, beta: np.ndarray) -> np.ndarray:
         """Return the coefficients (B, q) that belong to beta (B, n)."""
@@ -131,7 +146,7 @@ class FeatureSystem:
         M[:, diagonal, diagonal] += self.ridge + _DIAGONAL * M[:, diagonal, diagonal]
         corner = M[:, -1, -1]
         corner[corner == 0] = 1.0  # without a free sample no step determines the intercept
-        return partial(self._step, M, D)
+        return partial(self._step, factor_each(M), D)
 
     def weighted_products(self, D: np.ndarray) -> np.ndarray:
         """Return ``Z' D Z`` (B, q + 1, q + 1) of diagonals D (B, n), eq. (4) of newton."""
@@ -141,11 +156,11 @@ class FeatureSystem:
         return d @ self.Z.T
 
     def _step(
-        self, M: np.ndarray, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
+        self, solve: Solve, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
     ) -> NewtonStep:
         right = self.moments(beta + D * e)  # (B, q + 1), the right side of eq. (3) of newton
         right[:, :-1] -= self.ridge * v
-        d = solve_each(M, right[:, :, None])[:, :, 0]
+        d = solve(right[:, :, None])[:, :, 0]
         df = self._changes(d)
         return NewtonStep(d[:, :-1], d[:, -1], df, D * (e - df))  # eq. (1) of newton
 
@@ -155,7 +170,7 @@ class SelectedFeatures(FeatureSystem):
 
     def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         ones = np.ones((*X.shape[:2], 1))
-        self.Z, self.ridge = np.concatenate([X, ones], axis=2), ridge
+        self.Z, self.ridge, self.pull = np.concatenate([X, ones], axis=2), ridge, None
 
     def take(self, problems: np.ndarray) -> Self:
         part = copy.copy(self)
@@ -225,11 +240,11 @@ class GramSystem:
         M *= S[:, None, :]
         diagonal = np.arange(M.shape[1])
         M[:, diagonal, diagonal] += 1.0
-        return partial(self._step, M, S, inside)
+        return partial(self._step, factor_each(M), S, inside)
 
     def _step(
         self,
-        M: np.ndarray,
+        solve: Solve,
         S: np.ndarray,
         inside: np.ndarray | None,
         e: np.ndarray,
@@ -240,7 +255,7 @@ class GramSystem:
         right = e - self.scores(lag) if lag.any() else e
         if inside is not None:
             right = np.take_along_axis(right, inside, axis=1)
-        u = solve_each(M, np.stack([S * right, S], axis=2))  # u_1, u_2 (B, m, 2), eq. (8) of newton
+        u = solve(np.stack([S * right, S], axis=2))  # u_1, u_2 (B, m, 2), eq. (8) of newton
         weight = np.einsum("bi,bi->b", S, u[:, :, 1])
         excess = beta.sum(axis=1) + np.einsum("bi,bi->b", S, u[:, :, 0])
         db = excess / np.where(weight == 0, 1.0, weight)  # eq. (9) of newton, left
@@ -253,6 +268,35 @@ class GramSystem:
 
 
 NewtonSystem = FeatureSystem | GramSystem
+
+
+def factor_each(matrices: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return a function that solves symmetric systems (B, m, m) for right sides (B, m, r).
+
+    If rounding has made a matrix indefinite, its system is solved by elimination. Solutions are nan
+    if a matrix is singular.
+    """
+    if matrices.shape[-1] < _SMALL:
+        return partial(solve_each, matrices)
+    factors, failed = matrices.copy(), np.zeros(len(matrices), dtype=bool)
+    for at, factor in enumerate(factors):
+        # the transpose has the memory layout of LAPACK
+        failed[at] = dpotrf(factor.T, lower=1, clean=0, overwrite_a=1)[1] != 0
+    broken = np.flatnonzero(failed)
+    return partial(_solve_factored, factors, broken, matrices[broken])
+
+
+def _solve_factored(
+    factors: np.ndarray, broken: np.ndarray, matrices: np.ndarray, right: np.ndarray
+) -> np.ndarray:
+    """Solve with Cholesky factors, or with the `matrices` of the problems `broken`."""
+    columns = np.array(right.transpose(0, 2, 1), order="C")  # (B, r, m), overwritten
+    for factor, column in zip(factors, columns, strict=True):
+        dpotrs(factor.T, column.T, lower=1, overwrite_b=1)
+    solutions = columns.transpose(0, 2, 1)
+    if len(broken):
+        solutions[broken] = solve_each(matrices, right[broken])
+    return solutions
 
 
 def solve_each(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -293,7 +293,7 @@ def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
     system, y, C = duals.system, duals.signs, duals.box
     free = ~(sets.low | sets.up)
     beta = y * C * np.where(free, sets.fraction, sets.up)  # eq. (3) of active_set
-    # one matrix serves all steps, eq. (4) of active_set
+    # one factorization serves all steps, eq. (4) of active_set
     scale = system.kernel_scale()
     stiffness = system.stiffness / np.where(scale > 0, scale, 1.0)
     step_to = system.factor(np.where(free, np.reshape(stiffness, (-1, 1)), 0.0))
@@ -413,7 +413,7 @@ def _step(duals: Duals, at: PathPoint, gap: np.ndarray, total: np.ndarray) -> Pa
     y, C = duals.signs, duals.box
     a, c, s, x = at.fraction, at.rest, at.surplus, at.shortfall
     beta = y * C * a
-    # both steps share one matrix, eqs. (6) and (7) of interior_point
+    # both steps share one factorization, eqs. (6) and (7) of interior_point
     H = a * c / (s * c + x * a)
     H[C == 0] = 0.0
     step_to = duals.system.factor(C * H)

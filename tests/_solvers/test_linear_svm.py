@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._solvers import optimum
+from skeval._solvers import linear_svm, optimum
 from skeval._solvers.linear_svm import LinearSVMBatch
 from skeval._solvers.splits import ColumnScales
 
@@ -125,6 +125,17 @@ def test_like_svc_behind_a_standard_scaler(data, weights):
     box = scale_weights * np.where(y > 0, 0.5, 2.0)  # class weights are not the scaler's
     solution = LinearSVMBatch(X).solve(y, box, scales=scales_of(X, scale_weights))
     assert_all_optimal(X, y, box, solution, scale_weights)
+
+
+def test_a_wrong_strip_is_noticed(monkeypatch):
+    """Screening that leaves out support vectors costs time, not correctness."""
+    X, y = simulated(200, 5)
+    box = exponential(np.random.default_rng(5), 150, 200)
+    monkeypatch.setattr(linear_svm, "_DEVIATIONS", 0.5)
+    narrow = LinearSVMBatch(X).solve(y, box)
+    assert narrow.converged.all()
+    for b in range(150):
+        assert_optimal(X, y, box[b], narrow.alpha[b], narrow.decision[b])
 
 
 @pytest.mark.parametrize("p", [3, 40])

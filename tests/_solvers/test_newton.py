@@ -7,7 +7,13 @@ from numpy.testing import assert_allclose
 
 from skeval._solvers import splits
 from skeval._solvers.logistic import solve_logistic
-from skeval._solvers.newton import FeatureSystem, GramSystem, SelectedFeatures, solve_each
+from skeval._solvers.newton import (
+    FeatureSystem,
+    GramSystem,
+    SelectedFeatures,
+    factor_each,
+    solve_each,
+)
 from skeval._solvers.splits import Products
 
 B, N, P = 3, 12, 4
@@ -15,6 +21,11 @@ B, N, P = 3, 12, 4
 
 def feature_system(rng):
     return FeatureSystem(rng.normal(size=(N, P)), rng.uniform(0.5, 2.0, (B, P)))
+
+
+def pulled_system(rng):
+    system = feature_system(rng)
+    return system.with_ridge(system.ridge, rng.normal(size=(B, P + 1)))
 
 
 def selected_features(rng):
@@ -26,7 +37,7 @@ def gram_system(rng):
     return GramSystem(X @ X.T)
 
 
-SYSTEMS = [feature_system, selected_features, gram_system]
+SYSTEMS = [feature_system, pulled_system, selected_features, gram_system]
 
 
 @each_value
@@ -69,6 +80,34 @@ def test_singular_matrices_do_not_spoil_the_others():
     matrices = np.stack([np.eye(2), np.zeros((2, 2)), 2.0 * np.eye(2)])
     solved = solve_each(matrices, np.ones((3, 2, 1)))[:, :, 0]
     np.testing.assert_array_equal(solved, [[1.0, 1.0], [np.nan, np.nan], [0.5, 0.5]])
+
+
+@each_value
+@pytest.mark.parametrize("m", [1, 5, 13, 14, 40])
+@pytest.mark.parametrize("n_right", [1, 2])
+def test_factors_solve_as_elimination_does(m, n_right):
+    rng = np.random.default_rng(m)
+    roots, right = rng.normal(size=(6, m, m + 3)), rng.normal(size=(6, m, n_right))
+    matrices = roots @ roots.transpose(0, 2, 1)
+    matrices[2] *= -1.0
+    matrices[4] = 0.0
+    given = matrices.copy()
+    solve = factor_each(matrices)
+    whole = [0, 1, 2, 3, 5]
+    for _ in range(2):  # factors serve more than one right side
+        found = solve(right)
+        np.testing.assert_allclose(
+            found[whole], np.linalg.solve(given[whole], right[whole]), rtol=1e-6, atol=1e-8
+        )
+        assert np.isnan(found[4]).all()
+    np.testing.assert_array_equal(matrices, given)
+
+
+def test_what_is_not_finite_stays_where_it_is():
+    matrices = np.stack([np.eye(20), np.full((20, 20), np.nan), 4.0 * np.eye(20)])
+    found = factor_each(matrices)(np.ones((3, 20, 1)))
+    np.testing.assert_array_equal(found[[0, 2], 0, 0], [1.0, 0.25])
+    assert np.isnan(found[1]).all()
 
 
 def make(seed, n, p, n_classes=2, B=4):
