@@ -4,8 +4,8 @@ A row is an estimator, a shape and a number of fits. Both sides are those of `na
 and scikit-learn's loop, in turn, in one process, on one thread, in processor time. The column
 `fits` gives the number of fits, and `solved` those that the solver did. A solver that refuses a
 cell leaves it to the loop, so its ratio shows the work around the fits. A cell is repeated up to
-nine times if its ratio is below 1.1. Cells whose loop takes longer than `MOST` seconds are left
-out, unless the solver runs there.
+five times if its ratio is below 1.1. Cells that exceed `LARGEST` or `WIDEST`, or whose loop
+takes longer than `MOST` seconds, are left out.
 
 Rows are stored in benchmarks/results/solvers.csv. doc/derivations/regions.rst has the table. The
 exit code is 1 if a ratio is below 0.95.
@@ -45,8 +45,14 @@ SHAPES = (
     *("10000x5", "10000x50", "10000x500", "50000x5", "50000x50", "100000x5", "100000x50"),
 )
 CALLS = [("cross_val_error", ""), ("permutation_test", ", n_permutations=20")]
+LARGEST = {"Kernel": 2000, "SVC": 2000}
+"""Maximum number of samples of estimators with a kernel, whose loop takes minutes or 20 GB."""
+
+WIDEST = 500_000
+"""Maximum number of elements of X for nearest neighbors, whose loop takes minutes beyond it."""
+
 MOST = 20.0
-MIN_ROUNDS, MAX_ROUNDS = 3, 9
+MIN_ROUNDS, MAX_ROUNDS = 3, 5
 SAFE = 1.1
 KEYS = "shape", "call"
 
@@ -85,6 +91,9 @@ def main() -> None:
                 call = Call(function, estimator, data, extra)
                 key = shape, f"{function}({estimator}, {data}{extra})"
                 wanted = any(part in key[1] for part in options.only)
+                n = len(names["y"])
+                wanted &= all(n <= most for kind, most in LARGEST.items() if kind in estimator)
+                wanted &= "KNeighbors" not in estimator or names["X"].size <= WIDEST
                 if not wanted or (key in rows and not options.again):
                     continue
                 row = measure(call, names, counter)

@@ -23,7 +23,7 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.column_steps import (
@@ -34,7 +34,7 @@ from skeval._adapters.column_steps import (
     uses_only,
 )
 from skeval._adapters.regions import REGIONS, Region, Sizes
-from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
+from skeval._adapters.runner import SLOWER, Agreement, Solver, supports
 from skeval._resampling.inputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.sampling_units import Target
@@ -213,35 +213,6 @@ MAX_NOISE = 1e-9
 ROOM = 2.0
 """Factor by which singular values must exceed the tolerance of the estimator."""
 
-LINEAR_PARAMETERS = {
-    Ridge: "alpha fit_intercept copy_X max_iter tol solver positive random_state",
-    RidgeClassifier: (
-        "alpha fit_intercept copy_X max_iter tol class_weight solver positive random_state"
-    ),
-    LinearRegression: "fit_intercept copy_X tol n_jobs positive",
-    KernelRidge: "alpha kernel gamma degree coef0 kernel_params",
-}
-"""Parameters of each estimator that the solver takes into account."""
-
-
-@supports.register(Ridge)
-@supports.register(RidgeClassifier)
-@supports.register(LinearRegression)
-@supports.register(KernelRidge)
-def support_linear(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
-    """Return the solver of a ridge regression that solves its equations directly."""
-    kind = type(estimator)
-    if kind not in LINEAR_PARAMETERS or not uses_only(estimator, LINEAR_PARAMETERS[kind]):
-        return "the solver does not support a subclass or a parameter of the estimator"
-    iterates = getattr(estimator, "solver", "auto") not in ("auto", "cholesky", "svd")
-    own_penalties = not isinstance(getattr(estimator, "alpha", 0.0), Real)
-    limited = getattr(estimator, "positive", False) or getattr(estimator, "class_weight", None)
-    if iterates or own_penalties or limited:
-        return UNKNOWN
-    return DeletionSolver(
-        make_linear_deletion, estimator, X, target, transformers, REGIONS["linear"]
-    )
-
 
 def make_linear_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
@@ -362,23 +333,6 @@ MAX_COLUMNS = 1024
 MIN_TOL = 1e-12
 """Smallest `tol` that drops directions of rounding errors, to which an estimator may fit."""
 
-MOMENT_PARAMETERS = {
-    GaussianNB: "priors var_smoothing",
-    LinearDiscriminantAnalysis: "solver shrinkage priors n_components store_covariance tol",
-}
-"""Parameters of each estimator that the solver takes into account."""
-
-
-@supports.register(GaussianNB)
-@supports.register(LinearDiscriminantAnalysis)
-def support_moments(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
-    """Return the solver of a classifier by moments of the classes."""
-    known = MOMENT_PARAMETERS.get(type(estimator))
-    if target.n_classes < 2 or known is None or not uses_only(estimator, known):
-        return UNKNOWN
-    region = REGIONS["naive" if type(estimator) is GaussianNB else "lda"]
-    return DeletionSolver(make_moments_deletion, estimator, X, target, transformers, region)
-
 
 def make_moments_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
@@ -389,67 +343,22 @@ def make_moments_deletion(
     if not plain or not are_affine(transformers):
         return None
     samples = np.asarray(X, dtype=float)
-    # the last scaler determines the scale of the columns, unless it has no effect
-    discriminates = type(estimator) is LinearDiscriminantAnalysis
-    two = target.n_classes == 2
-    invariant = discriminates and not estimator.shrinkage and (estimator.solver == "svd" or two)
-    scaled = False if invariant else scales_to_unit(transformers)
-    if scaled is None:
-        return None
-    if not discriminates:
-        priors = read_priors(estimator.priors, target.n_classes)
-        rule = NaiveGaussians(priors, float(estimator.var_smoothing))
-        return MomentsDeletion(Columns(samples, target.n_classes, scaled=scaled), rule)
-    # discriminant analysis without constant columns
+    n, n_classes = len(samples), target.n_classes
+    if type(estimator) is GaussianNB:  # the last scaler determines the scale of the columns
+        scaled = scales_to_unit(transformers)
+        rule = NaiveGaussians(float(estimator.var_smoothing))
+        columns = None if scaled is None else Columns(samples, n_classes, scaled=scaled)
+        return None if columns is None else MomentsDeletion(columns, rule)
+    # discriminant analysis does not depend on scales; the estimator may divide by the rounding
+    # error of the mean of a constant column
     constant = np.ptp(samples, axis=0) == 0
-    # the estimator may divide by the rounding error of the mean of a constant column
-    if constant.all() or np.any(samples[0, constant] != np.rint(samples[0, constant])):
+    p = int(np.sum(~constant))
+    unsafe = np.any(samples[0, constant] != np.rint(samples[0, constant]))
+    if unsafe or not 0 < p <= min(MAX_COLUMNS, n - n_classes - 1) or estimator.tol < MIN_TOL:
         return None
-    if not estimator.shrinkage:
-        samples = samples[:, ~constant]
-    last = transformers[-1] if scaled else StandardScaler(with_std=False)
-    linear = make_linear(estimator, target.n_classes, samples, last)
-    columns = Columns(samples, target.n_classes, scaled=scaled)
-    return None if linear is None else MomentsDeletion(columns, linear)
-
-
-def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
-    """Return positive priors that sum to 1, or None if the class frequencies are used."""
-    if priors is None:
-        return None
-    array = np.asarray(priors, dtype=float)
-    if array.shape != (n_classes,) or array.min() <= 0 or abs(array.sum() - 1) > 4 * EPSILON:
-        raise ValueError("the priors must be positive, sum to 1 and have one value for each class.")
-    return array
-
-
-def make_linear(
-    estimator: LinearDiscriminantAnalysis, n_classes: int, samples: np.ndarray, last: StandardScaler
-) -> LinearGaussians | None:
-    """Return the classifier of linear discriminant analysis, or None if it is not supported."""
-    n, p = samples.shape
-    by_values = estimator.solver == "svd"
-    if p > MAX_COLUMNS or not isinstance(estimator.shrinkage, Real | None):
-        return None
-    if by_values and (estimator.shrinkage or estimator.tol < MIN_TOL):
-        return None
-    if not estimator.shrinkage and p + n_classes >= n:
-        return None
-    if estimator.n_components is not None and estimator.n_components > min(n_classes - 1, p):
-        return None
-    # with given priors the other solvers weight the class covariances by them
-    if not by_values and estimator.priors is not None:
-        return None
-    # scores are expanded at 0, which must be the mean after a scaler
-    if not by_values and last.with_std and not last.with_mean and n_classes > 2:
-        return None
-    return LinearGaussians(
-        read_priors(estimator.priors, n_classes),
-        float(estimator.shrinkage or 0.0),
-        float(estimator.tol) if by_values else 0.0,
-        n_classes if by_values and divides_by_freedom() else 0,
-        by_values,
-    )
+    columns = Columns(samples[:, ~constant], n_classes, scaled=False)
+    offset = n_classes if divides_by_freedom() else 0
+    return MomentsDeletion(columns, LinearGaussians(float(estimator.tol), offset))
 
 
 @cache
@@ -495,21 +404,6 @@ ERROR_OF_DISTANCES = 64.0
 PAIRWISE_METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
 """Metrics whose distances do not depend on the other samples."""
 
-NEIGHBOR_PARAMETERS = "n_neighbors weights algorithm leaf_size p metric metric_params n_jobs"
-"""Parameters of the estimators that the solver takes into account."""
-
-
-@supports.register(KNeighborsClassifier)
-@supports.register(KNeighborsRegressor)
-def support_neighbors(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
-    """Return the solver of nearest neighbors with uniform or distance weights."""
-    known = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
-    known = known and uses_only(estimator, NEIGHBOR_PARAMETERS)
-    if not known or estimator.weights not in ("uniform", "distance"):
-        return UNKNOWN
-    make = make_neighbors_deletion
-    return DeletionSolver(make, estimator, X, target, transformers, REGIONS["neighbors"])
-
 
 def make_neighbors_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
@@ -520,39 +414,26 @@ def make_neighbors_deletion(
     samples: Any = X if issparse(X) else np.asarray(X)
     if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
         return None
+    columns, model, data, unit = None, clone(estimator), X, 1.0
     if transformers:
-        return make_scaled_deletion(estimator, samples, target, transformers)
-    n = samples.shape[0]
-    find = partial(find_sorted, clone(estimator).fit(X, np.arange(n) % 2), X)
-    # rounding errors of distances computed from scalar products
-    squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
-    noise = ERROR_OF_DISTANCES * EPSILON * float(squares.sum(axis=1).max())
-    k, by_distance = estimator.n_neighbors, estimator.weights == "distance"
-    return NeighborsDeletion(SortedNeighbors(find, n, k, noise, by_distance), target)
-
-
-def make_scaled_deletion(
-    estimator: Any, samples: Any, target: Target, transformers: tuple
-) -> NeighborsDeletion | None:
-    """Return the neighbors after a scaler that is fitted to each training set."""
-    # distances are sums over the columns, which a scaler weights
-    euclidean = estimator.metric in ("euclidean", "l2") or (
-        estimator.metric == "minkowski" and estimator.p == 2
-    )
-    last = transformers[-1]
-    scales = are_affine(transformers) and type(last) is StandardScaler and last.with_std
-    if not euclidean or issparse(samples) or not scales:
-        return None
-    columns = samples.astype(float)
-    if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
-        return None
-    by_distance = estimator.weights == "distance"
-    # neighbors in the scales of all samples
-    columns, k = standardize_all(columns), estimator.n_neighbors
-    find = partial(find_sorted, NearestNeighbors().fit(columns), columns)
-    noise = ERROR_OF_DISTANCES * EPSILON
-    neighbors = SortedNeighbors(find, len(columns), k, noise, by_distance, columns)
-    return NeighborsDeletion(neighbors, target)
+        # distances are sums over the columns, which a scaler weights
+        last, by_squares = transformers[-1], estimator.metric in ("euclidean", "l2")
+        by_squares |= estimator.metric == "minkowski" and estimator.p == 2
+        scales = are_affine(transformers) and type(last) is StandardScaler and last.with_std
+        if not (by_squares and scales) or issparse(samples) or not np.isfinite(samples).all():
+            return None
+        if not np.ptp(samples, axis=0).any():
+            return None
+        # neighbors in the scales of all samples
+        data = columns = standardize_all(samples.astype(float))
+    else:
+        # rounding errors of distances computed from scalar products
+        squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
+        unit = float(squares.sum(axis=1).max())
+    n, k, by_distance = samples.shape[0], estimator.n_neighbors, estimator.weights == "distance"
+    find = partial(find_sorted, model.fit(data, np.arange(n) % 2), data)
+    noise = ERROR_OF_DISTANCES * EPSILON * unit
+    return NeighborsDeletion(SortedNeighbors(find, n, k, noise, by_distance, columns), target)
 
 
 def find_sorted(model: Any, X: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -576,3 +457,46 @@ class NeighborsDeletion:
         if not self.n_classes:
             return Outputs(certain, shares[..., 0])
         return Outputs(certain, shares.argmax(axis=-1), probability=shares)
+
+
+class Served(NamedTuple):
+    """How the fits of an estimator are done: factorization, region, and known parameters."""
+
+    make_deletion: MakeDeletion
+    region: str
+    parameters: str
+
+
+RIDGE = "alpha fit_intercept copy_X max_iter tol solver random_state"
+NEIGHBORS = "n_neighbors weights algorithm leaf_size p metric metric_params n_jobs"
+KERNELS = "alpha kernel gamma degree coef0 kernel_params"
+SERVED = {
+    Ridge: Served(make_linear_deletion, "linear", RIDGE),
+    RidgeClassifier: Served(make_linear_deletion, "linear", RIDGE),
+    LinearRegression: Served(make_linear_deletion, "linear", "fit_intercept copy_X tol n_jobs"),
+    KernelRidge: Served(make_linear_deletion, "linear", KERNELS),
+    GaussianNB: Served(make_moments_deletion, "naive", "var_smoothing"),
+    LinearDiscriminantAnalysis: Served(make_moments_deletion, "lda", "store_covariance tol"),
+    KNeighborsClassifier: Served(make_neighbors_deletion, "neighbors", NEIGHBORS),
+    KNeighborsRegressor: Served(make_neighbors_deletion, "neighbors", NEIGHBORS),
+}
+"""The estimators. Parameters that are not known must have their default values."""
+
+KNOWN_VALUES = {"solver": ("auto", "cholesky", "svd"), "weights": ("uniform", "distance")}
+"""Values of parameters, which exclude iterations and functions."""
+
+
+def support_deletion(estimator: Any, X: Any, target: Target, transformers: tuple) -> Solver | str:
+    """Return the solver of an estimator, or the reason why there is none."""
+    served = SERVED.get(type(estimator))
+    known = served is not None and uses_only(estimator, served.parameters)
+    for name, values in KNOWN_VALUES.items():
+        known &= getattr(estimator, name, values[0]) in values
+    if served is None or not known or not isinstance(getattr(estimator, "alpha", 0.0), Real):
+        return "the solver does not support a subclass or a parameter of the estimator"
+    region = REGIONS[served.region]
+    return DeletionSolver(served.make_deletion, estimator, X, target, transformers, region)
+
+
+for kind in SERVED:
+    supports.register(kind, support_deletion)

@@ -6,6 +6,8 @@ Trial fits show whether the probabilities agree.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -44,8 +46,8 @@ The bound is conservative, because actual differences are about a hundredth of i
 """
 
 PARAMETERS = (
-    "penalty C l1_ratio tol fit_intercept class_weight solver max_iter multi_class "
-    "dual intercept_scaling random_state verbose warm_start n_jobs"
+    "penalty C tol fit_intercept class_weight max_iter dual intercept_scaling random_state "
+    "verbose warm_start n_jobs"
 )
 """Parameters of the estimator that the solver takes into account."""
 
@@ -60,9 +62,10 @@ def support_logistic(
         return UNKNOWN
     if not column_steps.uses_only(estimator, PARAMETERS):
         return "the solver does not support a parameter of the estimator"
-    penalized = find_penalty(estimator, target.n_classes)
-    if isinstance(penalized, str):
-        return penalized
+    if estimator.tol > MAX_TOL:
+        return "tol may end a fit before the optimum"
+    # newer versions of scikit-learn have an infinite C instead of no penalty
+    penalized = getattr(estimator, "penalty", "l2") is not None and np.isfinite(estimator.C)
     boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
     if boxes is None:
         return "class_weight does not give every class a positive weight"
@@ -70,8 +73,7 @@ def support_logistic(
     if issparse(X) or count_dimensions(X) != 2:
         return "the solver requires numbers in X"
     n, p = np.shape(X)
-    sizes = Sizes(np.inf, n, p, target.n_classes)
-    if not REGIONS["logistic"].contains(sizes):
+    if not REGIONS["logistic"].contains(Sizes(np.inf, n, p, target.n_classes)):
         return SLOWER
     if not column_steps.has_plain_columns(X):
         return "the solver requires finite numbers in double precision in X"
@@ -80,59 +82,44 @@ def support_logistic(
     steps = column_steps.make_column_steps(transformers, X, target)
     if isinstance(steps, str) or steps.selection is not None:
         return "only transformers that scale columns are supported"
-    return LogisticSolver(estimator, target, boxes, steps, float(penalized), sizes)
+    return LogisticSolver(estimator, target, boxes, steps, float(penalized))
 
 
-def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
-    """Return whether squared coefficients are penalized, or why the solver cannot be used.
-
-    Versions of scikit-learn differ. Newer ones replace `penalty` by `l1_ratio` and an infinite `C`,
-    and remove `multi_class`.
-    """
-    # parameters of all versions of scikit-learn
-    multi_class = getattr(estimator, "multi_class", "deprecated")
-    if estimator.solver != "lbfgs":
-        return "only solver='lbfgs' is supported"
-    if estimator.tol > MAX_TOL:
-        return "tol may end a fit before the optimum"
-    penalty = getattr(estimator, "penalty", "deprecated")
-    l1_ratio = getattr(estimator, "l1_ratio", None)
-    if penalty not in ("l2", "deprecated", None) or l1_ratio not in (None, 0):
-        return "the solver does not support an L1 penalty"
-    if multi_class == "ovr" or (multi_class == "multinomial" and n_classes == 2):
-        return f"multi_class={multi_class!r} is not supported for these classes"
-    return penalty is not None and bool(np.isfinite(estimator.C))
-
-
+@dataclass(eq=False)
 class LogisticSolver(Solver):
     """Fits of a LogisticRegression and of the transformers before it."""
 
-    def __init__(
-        self,
-        estimator: LogisticRegression,
-        target: Target,
-        boxes: Boxes,
-        steps: column_steps.ColumnSteps,
-        penalty: float,
-        sizes: Sizes,
-    ) -> None:
-        self.sizes = sizes
-        self.target, self.boxes, self.steps, self.penalty = target, boxes, steps, penalty
-        self.stop = float(estimator.tol)
-        X = steps.X
-        # columns of variance 1 keep rounding errors small; an intercept absorbs their centers
-        self.center = X.mean(axis=0) if estimator.fit_intercept else np.zeros(X.shape[1])
-        deviation = X.std(axis=0)
-        self.unit = np.where(deviation > 0, deviation, 1.0)
-        columns = (X - self.center) / self.unit
-        if estimator.fit_intercept:
-            columns = np.column_stack([columns, np.ones(len(X))])
-        self.products, self.intercept = Products(columns), bool(estimator.fit_intercept)
+    estimator: LogisticRegression
+    target: Target
+    boxes: Boxes
+    steps: column_steps.ColumnSteps
+    penalty: float
+
+    @cached_property
+    def center(self) -> np.ndarray:
+        """Means of the columns (p,), which an intercept absorbs."""
+        X = self.steps.X
+        return np.asarray(X.mean(axis=0) if self.estimator.fit_intercept else np.zeros(X.shape[1]))
+
+    @cached_property
+    def unit(self) -> np.ndarray:
+        """Divisors of the columns (p,). Columns of variance 1 keep rounding errors small."""
+        deviation = self.steps.X.std(axis=0)
+        return np.where(deviation > 0, deviation, 1.0)
+
+    @cached_property
+    def products(self) -> Products:
+        """Products of the columns of the solver."""
+        columns = (self.steps.X - self.center) / self.unit
+        if self.estimator.fit_intercept:
+            columns = np.column_stack([columns, np.ones(len(columns))])
+        return Products(columns)
 
     def refuses(self, plan: ResamplingPlan) -> str:
         """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
-        is_faster = REGIONS["logistic"].contains(self.sizes._replace(n_fits=plan.n_fits))
-        return "" if is_faster else SLOWER
+        n, p = self.steps.X.shape
+        sizes = Sizes(plan.n_fits, n, p, self.target.n_classes)
+        return "" if REGIONS["logistic"].contains(sizes) else SLOWER
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the agreement of the probabilities of one fit with those of its model."""
@@ -162,13 +149,15 @@ class LogisticSolver(Solver):
         maps = self.steps.maps(block)
         # the fits shift the columns of the solver and divide them by these scales
         ridge = self.penalty * np.minimum(maps.scale / self.unit, LARGEST) ** 2
-        away = np.abs(self.center - maps.shift) if self.intercept else 0.0
+        away = np.abs(self.center - maps.shift) if self.estimator.fit_intercept else 0.0
         units = np.minimum((maps.scale + away) / self.unit, LARGEST)
-        if self.intercept:
+        if self.estimator.fit_intercept:
             ridge, units = (
                 np.column_stack([a, np.full(len(a), b)]) for a, b in ((ridge, 0.0), (units, 1.0))
             )
-        return solve_logistic(self.products, ridge, codes, weights, units * total * self.stop)
+        return solve_logistic(
+            self.products, ridge, codes, weights, units * total * self.estimator.tol
+        )
 
     def _make_output(self, block: PlanBlock, solution: LogisticSolution) -> FitOutput:
         """Return the outputs of the fits whose probabilities hardly depend on the stopping rule."""

@@ -78,24 +78,6 @@ class Region:
         rest = self.lists * n**2 - n_tested * n
         return not self.lists or rest <= self.distances_per_fit * n_fits
 
-    def describe(self) -> list[str]:
-        """Return the conditions in words, for the documentation."""
-        least = f"at least {self.min_fits} fits" + " for each pair of classes" * self.per_pair
-        if self.large < inf:
-            least += f", or any number for two classes and {self.large:,} or more samples"
-        for size, what in ((self.samples_per_fit, "samples"), (self.numbers_per_fit, "numbers")):
-            least += f", and one more for each {size:,} {what}" if size < inf else ""
-        bounds = [
-            (f"at most {self.max_samples:,} samples", self.max_samples),
-            (f"at most {self.max_classes} classes", self.max_classes),
-            (f"n q² at most {self.max_products:,.0f}", self.max_products),
-            (f"n q² at most {self.products_per_fit:,.0f} for each fit", self.products_per_fit),
-        ]
-        if self.lists:
-            least += f", and {self.lists:g} n² at most {self.distances_per_fit:,.0f} for each fit"
-            least += " plus n for each tested sample"
-        return [least, *(text for text, bound in bounds if bound < inf)]
-
 
 REGIONS = {
     # Ridge regression with 10, 50 and 200 fits: 1.4, 4.3, 11 at 500 x 20, 0.7, 2.5, 4.8 at 2,000

@@ -10,10 +10,10 @@ transformers, and in gamma. Everything that the fits share is prepared once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -39,17 +39,14 @@ from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, squared_distance
 from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
 from skeval._solvers.newton import uses_features
 from skeval._solvers.optimum import strictly_free
+from skeval.utils import _compat
 from skeval.utils._checks import count_dimensions
-from skeval.utils._compat import num_samples
 
 TOLERANCES = 10.0
 """Decision values of libsvm beyond this multiple of `tol` have the sign of the optimum."""
 
 MAX_UNCLEAR = 0.01
 """Largest fraction of samples within the tolerance that a solver labels differently."""
-
-MOST_SAMPLES = 4096
-"""Maximum number of samples of a stored Gram matrix, 128 MB, and the same again for its parts."""
 
 
 @supports.register
@@ -80,8 +77,6 @@ def make_pair_solver(
         return "only the kernels 'linear' and 'rbf' are supported"
     if transformers and issparse(X):
         return "sparse samples are supported only without transformers"
-    if num_samples(X) > MOST_SAMPLES and (issparse(X) or kernel == "rbf"):
-        return f"the Gram matrix of more than {MOST_SAMPLES} samples is not stored"
     if issparse(X):
         return KernelPairSolver(csr_array(X, dtype=float), None, kernel, estimator.gamma)
     if count_dimensions(X) != 2:
@@ -220,18 +215,13 @@ def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, n
     `break_ties`, the largest decision value gives the prediction. A value of 0 is a vote for the
     second class in libsvm's prediction, but for the first one in scikit-learn's decision values.
     """
-    # votes and values of each class against the others
     n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
-    votes, rest, sums = np.zeros((3, len(values), n_classes))
+    votes = np.zeros((len(values), n_classes))
     for value, (first, second) in zip(values.T, combinations(range(n_classes), 2), strict=True):
         votes[:, first] += value > 0
         votes[:, second] += value <= 0
-        rest[:, first] += value >= 0
-        rest[:, second] += value < 0
-        sums[:, first] += value
-        sums[:, second] -= value
     # sums of values decide between equal votes
-    rest += sums / (3.0 * (np.abs(sums) + 1.0))
+    rest = np.asarray(_compat.ovr_decision_function(values < 0, -values, n_classes))
     one_to_rest = classifier.decision_function_shape == "ovr"
     ranked = rest if classifier.break_ties and one_to_rest else votes
     return ranked.argmax(axis=1), rest if one_to_rest else values
@@ -342,17 +332,16 @@ class LinearPairSolver:
         return region.contains(Sizes(plan.n_fits, n, p, n_classes))
 
     def solve(self, problems: PairProblems) -> SVCResult:
-        steps = self.steps
-        if steps.scaler is None and steps.selection is None:
-            return self._solve_scaled(problems, None)
-        maps = steps.maps(problems.block)
-        # fits without usable columns train on no samples
-        problems = problems._replace(box=np.where(maps.usable[:, None], problems.box, 0.0))
+        steps, maps = self.steps, None
+        if steps.scaler is not None or steps.selection is not None:
+            maps = steps.maps(problems.block)
+            # fits without usable columns train on no samples
+            problems = problems._replace(box=np.where(maps.usable[:, None], problems.box, 0.0))
         if not uses_features(len(problems.rows), steps.n_columns):
             return self._solve_on_grams(problems, maps)
-        if steps.selection is not None:
+        if maps is not None and steps.selection is not None:
             return self._solve_reduced(problems, maps)
-        return self._solve_scaled(problems, maps.scale)
+        return self._solve_scaled(problems, None if maps is None else maps.scale)
 
     def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> SVCResult:
         """Return the solutions on all columns, divided by scales (n_fits, p)."""
@@ -382,27 +371,29 @@ class LinearPairSolver:
             solutions.alpha[fits] = solution.alpha[:, rows]
         return solutions
 
-    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps) -> SVCResult:
+    @np.errstate(all="ignore")  # squares of numbers above 1e150 overflow
+    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps | None) -> SVCResult:
         """Return the solutions on many columns. Fits with the same columns share a Gram matrix."""
         X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
         solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
-        for groups in divide_groups(group_equal(maps), len(X)):
-            K = np.empty((len(groups), len(X), len(X)))
-            for gram, fits in zip(K, groups, strict=True):
-                columns = maps.transform(X, fits[0])
-                columns -= columns.mean(axis=0)
-                np.matmul(columns, columns.T, out=gram)
-            # solve the fits of some matrices together
-            fits, which = np.concatenate(groups), number_blocks(groups)
+
+        def gram(fit: int) -> np.ndarray:
+            columns = X if maps is None else maps.transform(X, fit)
+            columns = columns - columns.mean(axis=0)
+            return np.asarray(columns @ columns.T)
+
+        groups = [np.arange(n_fits)] if maps is None else group_equal(maps)
+        for K, fits, which in stack_grams(groups, gram, len(X)):
             part = take_fits(problems, fits)
             inner = K if len(rows) == len(X) else K[:, rows[:, None], rows]
             solution = solve_gram_svms(inner, which, part.signs, part.box)
             solutions.alpha[fits] = solution.alpha
             # decision values of all samples
             beta = part.signs * solution.alpha
-            for number, gram in enumerate(K):
+            for number, matrix in enumerate(K):
                 at = which == number
-                solutions.decision[fits[at]] = beta[at] @ gram[rows] + solution.intercept[at, None]
+                decision = beta[at] @ matrix[rows] + solution.intercept[at, None]
+                solutions.decision[fits[at]] = decision
         return solutions
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
@@ -447,11 +438,10 @@ class KernelPairSolver:
         batch = self._batches[key]
         # fits with the same columns and gamma share a matrix
         solutions = SVCResult(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
-        for groups in divide_groups(group_equal(maps, gamma), self._n):
-            K = np.stack([self._gram(fits[0], gamma, maps) for fits in groups])
-            kernels, fits = Kernels(K, number_blocks(groups)), np.concatenate(groups)
+        gram = partial(self._gram, gamma=gamma, maps=maps)
+        for K, fits, which in stack_grams(group_equal(maps, gamma), gram, self._n):
             part = take_fits(problems, fits)
-            solved = batch.solve(kernels, part.signs, part.box, self._n)
+            solved = batch.solve(Kernels(K, which), part.signs, part.box, self._n)
             solutions.decision[fits], solutions.alpha[fits] = solved.decision, solved.alpha[:, rows]
         return solutions
 
@@ -520,15 +510,18 @@ def group_equal(maps: ColumnMaps | None, gamma: np.ndarray | None = None) -> lis
     return [np.array(fits) for fits in groups.values()]
 
 
-def divide_groups(groups: list[np.ndarray], n_samples: int) -> Iterator[list[np.ndarray]]:
-    """Yield groups of fits whose Gram matrices (n_samples, n_samples) are kept together."""
+def stack_grams(
+    groups: list[np.ndarray], gram: Callable[[int], np.ndarray], n_samples: int
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield Gram matrices kept together, the fits of their groups, and the matrix of each fit.
+
+    ``gram(fit)`` returns the matrix (n_samples, n_samples) of a fit and its group.
+    """
     size = max(1, KEPT_KERNELS // n_samples**2)
-    return (groups[start : start + size] for start in range(0, len(groups), size))
-
-
-def number_blocks(groups: list[np.ndarray]) -> np.ndarray:
-    """Return the number of the group of each fit, group after group."""
-    return np.repeat(np.arange(len(groups)), [len(fits) for fits in groups])
+    for start in range(0, len(groups), size):
+        some = groups[start : start + size]
+        K = np.stack([gram(fits[0]) for fits in some])
+        yield K, np.concatenate(some), np.repeat(np.arange(len(some)), list(map(len, some)))
 
 
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:

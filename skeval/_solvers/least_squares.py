@@ -75,16 +75,14 @@ class PenalizedSquares:
 
         `targets` has the shape (n_label_vectors, n_targets, n).
         """
-        n, q = self.basis.shape
-        if splits.plain:
-            removed = splits.removed
-            same = removed.shape == splits.tested.shape and np.array_equal(removed, splits.tested)
-            # the matrix of a fit has the size of the test set, if that is smaller than the basis
-            if same and self.hat is not None and removed.shape[1] < q:
-                return self._in_stacks(self._delete, removed.shape[1], targets, of_fit, splits)
-            # one product over all samples is as fast as a product per fit over a quarter of them
-            if 4 * removed.shape[1] <= n or self.products.pairs is None:
-                return self._in_stacks(self._downdate, q, targets, of_fit, splits)
+        q = self.basis.shape[1]
+        # the matrix of a fit has the size of the test set, if that is smaller than the basis
+        few = splits.plain and self.hat is not None and splits.removed.shape[1] < q
+        if few and np.array_equal(splits.removed, splits.tested):
+            return self._in_stacks(self._delete, splits.removed.shape[1], targets, of_fit, splits)
+        # one product over all samples is as fast as a product per fit over a quarter of them
+        if splits.leaves_few:
+            return self._in_stacks(self._downdate, q, targets, of_fit, splits)
         return self._in_stacks(self._reweight, q, targets, of_fit, splits)
 
     def _in_stacks(
@@ -115,26 +113,15 @@ class PenalizedSquares:
         return Solutions(values, EPSILON * noise * len(self.basis) ** 0.5, size)
 
     def _downdate(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
-        """Subtract the terms of the samples left out from the sums over all samples.
-
-        If the training set is smaller than the rest, its terms are added up instead.
-        """
-        plain = splits.weights != 0
-        # sum over the smaller part of the samples
-        adds = 2 * int(plain[0].sum()) < plain.shape[1]
-        rows = np.nonzero(plain if adds else ~plain)[1].reshape(len(splits), -1)  # (F, d)
-        some = self.basis[rows]  # (F, d, q)
-        deleted_targets = take_samples(targets, of_fit, rows)  # (F, c, d)
-        grams, rights = some.swapaxes(1, 2) @ some, deleted_targets @ some
-        counts, moments = float(rows.shape[1]), None
-        if self.relative is not None:
-            moments = some.sum(axis=1), np.einsum("fdq,fdq->fq", some, some)
-        if not adds:  # eq. (4) of deletion
-            grams, rights = self.gram - grams, (targets @ self.basis)[of_fit] - rights
-            counts = plain.shape[1] - counts
-            if moments is not None:
-                moments = self.basis.sum(axis=0) - moments[0], np.diag(self.gram) - moments[1]
-        return self._finish(grams, rights, np.full(len(splits), counts), moments, splits)
+        """Subtract the terms of the samples left out from the sums over all samples."""
+        some = self.basis[splits.removed]  # (F, d, q)
+        # eq. (4) of deletion
+        grams = self.gram - some.swapaxes(1, 2) @ some
+        deleted = take_samples(targets, of_fit, splits.removed) @ some
+        moments = self.basis.sum(axis=0) - some.sum(axis=1), np.diagonal(grams, axis1=1, axis2=2)
+        counts = np.full(len(splits), float(len(self.basis) - some.shape[1]))
+        rights = (targets @ self.basis)[of_fit] - deleted
+        return self._finish(grams, rights, counts, moments, splits)
 
     def _reweight(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
         """Compute weighted sums over all samples with one product for all fits."""
@@ -149,21 +136,21 @@ class PenalizedSquares:
         grams: np.ndarray,
         rights: np.ndarray,
         counts: np.ndarray,
-        moments: tuple[np.ndarray, np.ndarray] | None,
+        moments: tuple[np.ndarray, np.ndarray],
         splits: Splits,
     ) -> Solutions:
         """Solve the normal equations of the fits and predict."""
         q = np.arange(self.basis.shape[1])
-        grams[:, q, q] += self.penalty
+        constant, diagonal = np.zeros(len(splits), dtype=bool), self.penalty
         # penalties relative to the variance of a column in the training set
-        constant = np.zeros(len(splits), dtype=bool)
-        if self.relative is not None and moments is not None:
+        if self.relative is not None:
             first, second = moments[0] / counts[:, None], moments[1] / counts[:, None]
             variance = second - first**2  # eq. (5) of deletion
             scaled = self.relative > 0
             least = CONSTANT * np.diag(self.gram)[scaled] / len(self.basis)
             constant = (variance[:, scaled] < least).any(axis=1)
-            grams[:, q, q] += self.relative * variance
+            diagonal = diagonal + self.relative * variance
+        grams[:, q, q] += diagonal
         solution, probed = self._solve_each(grams, rights)
         tested = self.basis[splits.tested]  # (F, t, q)
         values = solution @ tested.swapaxes(1, 2)

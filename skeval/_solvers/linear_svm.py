@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -35,11 +34,7 @@ _DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
 
 
 class LinearSVMBatch:
-    """Linear SVMs on the rows of X (n, p).
-
-    With few features no n x n matrix is computed. Otherwise the Gram matrix, which has at most 1.5
-    times the size of X, is faster.
-    """
+    """Linear SVMs on the rows of X (n, p), without an n x n matrix."""
 
     # squares of numbers above 1e150 overflow, and then no problem converges
     @np.errstate(all="ignore")
@@ -47,13 +42,7 @@ class LinearSVMBatch:
         self._columns = ColumnScales(X)
         ridge = self._columns.ridge()
         self._unit = optimum.unit_of(np.sum(1.0 / ridge))
-        self.uses_features = newton.uses_features(*self._columns.standard.shape)
-        self._system: FeatureSystem | GramSystem
-        if self.uses_features:
-            self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
-        else:
-            scaled = self._columns.standard / np.sqrt(self._unit * ridge)
-            self._system = GramSystem(scaled @ scaled.T)
+        self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
 
     @np.errstate(all="ignore")  # problems that diverge end as nan, not converged
     def solve(
@@ -62,21 +51,17 @@ class LinearSVMBatch:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
         `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). The columns of problem ``b`` are divided
-        by `scales[b]` (p,), which requires `uses_features`.
+        by `scales[b]` (p,).
         """
         system = self._system
-        if isinstance(system, GramSystem):
-            assert scales is None, "problems with different scales have no common Gram matrix"
-            solution = _solve_on_grams(system.take, True, signs, self._unit * box)
-            return solution.in_units(self._unit, box)
         ridge = None if scales is None else self._columns.ridge_of(scales)
         unit = self._unit if ridge is None else 1.0
 
         def system_of(problems: np.ndarray) -> FeatureSystem:
             return system if ridge is None else system.with_ridge(ridge[problems])
 
-        problems = FeatureProblems(system_of, signs, unit * box, _BLOCK // box.shape[1])
-        return problems.solve_all().in_units(unit, box)
+        solution = _solve_on_features(system_of, signs, unit * box, _BLOCK // box.shape[1])
+        return solution.in_units(unit, box)
 
     def decide(
         self,
@@ -102,7 +87,7 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
     unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
-    return FeatureProblems(system.take, signs, unit * box, size).solve_all().in_units(unit, box)
+    return _solve_on_features(system.take, signs, unit * box, size).in_units(unit, box)
 
 
 @np.errstate(all="ignore")
@@ -119,74 +104,54 @@ def solve_gram_svms(
     return _solve_on_grams(system_of, len(K) == 1, signs, unit * box).in_units(unit, box)
 
 
-class FeatureProblems:
-    """B problems on few features, which are solved in blocks of about `size`.
+def _solve_on_features(
+    system_of: Callable[[np.ndarray], FeatureSystem], signs: np.ndarray, box: np.ndarray, size: int
+) -> BatchSolution:
+    """Solve problems on few features, in blocks of about `size`.
 
-    If all problems have the same labels, they start from the solution for the mean box, and are
-    solved on the samples near the margins of a few problems, the pilots.
-    `system_of` returns the system of some problems; signs (n,) or (B, n), box (B, n).
+    `system_of` returns the system of some problems. If all problems have the same labels, they
+    start from the solution for the mean box, and are solved on the samples near the margins of a
+    few problems, the pilots.
     """
+    same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
+    solution = BatchSolution.empty(*box.shape)
 
-    def __init__(
-        self,
-        system_of: Callable[[np.ndarray], FeatureSystem],
-        signs: np.ndarray,
-        box: np.ndarray,
-        size: int,
-    ) -> None:
-        self.system_of, self.same_labels = system_of, signs.ndim == 1
-        self.signs, self.box = np.broadcast_to(signs, box.shape), box
-        self.size = max(8, size)
-        self.solution = BatchSolution.empty(*box.shape)
+    def solve(problems: np.ndarray, begin: Start, strip: Strip | None = None) -> np.ndarray:
+        """Solve problems from the same single row, and return those that are not solved."""
+        inner = None if strip is None else system_of(problems[:1]).take_samples(strip.inside)
+        for at in newton.split_problems(problems, max(8, size) * (1 if strip is None else 2)):
+            duals = Duals(system_of(at), signs[at], box[at])
+            coef, b = np.repeat(begin.coef, len(at), axis=0), np.repeat(begin.intercept, len(at))
+            start = Start(coef, b, begin.mu)
+            if strip is None or inner is None:
+                solution.put(at, duals, optimum.solve_from_values(duals, start))
+            else:
+                solution.put(at, duals, strip.solve(inner, duals, start))
+        return problems[~solution.converged[problems]]
 
-    def solve_all(self) -> BatchSolution:
-        """Solve the remaining problems, and return the solutions of all."""
-        left = self._unsolved(optimum.find_solvable(self.signs, self.box))
-        if not len(left):
-            return self.solution
-        zeros, strip = self.system_of(left[:1]).zeros(1), None
-        start = Start(zeros, np.zeros(1), _COLD)
-        if self.same_labels and len(left) >= _N_PILOTS:
-            start = self._mean_start(left, start)
-        if self.same_labels and len(left) >= 4 * _N_PILOTS:
-            strip = self._pilot_strip(left, start)
+    left = optimum.find_solvable(signs, box)
+    if not len(left):
+        return solution
+    cold = Start(system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
+    start = cold
+    if same_labels and len(left) >= _N_PILOTS:
+        mean = box[left].mean(axis=0)[None]
+        solved = optimum.solve_from_values(Duals(system_of(left[:1]), signs[:1], mean), cold)
+        if solved.settled[0]:
+            start = Start(solved.coef, solved.intercept, _WARM)
+    if same_labels and len(left) >= 4 * _N_PILOTS:
+        # evenly spaced problems, whose margins suggest a strip
+        pilots = left[np.linspace(0, len(left) - 1, _N_PILOTS).astype(int)]
+        solve(pilots, start)
+        done = pilots[solution.converged[pilots]]
+        strip = screen(signs[done] * solution.decision[done] - 1.0)
+        left = left[~solution.converged[left]]
         if strip is not None:
-            left = self._unsolved(left)
-            near = left[strip.admits(self.signs[left], self.box[left])]
-            part = self.system_of(left[:1]).take_samples(strip.inside)
-            self._solve(near, start, partial(strip.solve, part), 2 * self.size)
-        self._solve(self._unsolved(left), start, optimum.solve_from_values, self.size)
-        far = Start(zeros, np.zeros(1), _FAR)
-        self._solve(self._unsolved(left), far, optimum.solve_from_values, self.size)
-        return self.solution
-
-    def _unsolved(self, problems: np.ndarray) -> np.ndarray:
-        """Return the unsolved problems among some."""
-        return problems[~self.solution.converged[problems]]
-
-    def _solve(
-        self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
-    ) -> None:
-        """Solve problems in blocks. All start from the same single row `start`."""
-        for at in newton.split_problems(problems, size):
-            duals = Duals(self.system_of(at), self.signs[at], self.box[at])
-            coef = np.repeat(start.coef, len(at), axis=0)
-            begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
-            self.solution.put(at, duals, solver(duals, begin))
-
-    def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
-        """Return the solution for the mean box, or `start` if it does not settle."""
-        mean = self.box[problems].mean(axis=0)[None]
-        duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
-        solved = optimum.solve_from_values(duals, start)
-        return Start(solved.coef, solved.intercept, _WARM) if solved.settled[0] else start
-
-    def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
-        """Solve evenly spaced problems, and return the strip that their margins suggest."""
-        pilots = problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
-        self._solve(pilots, start, optimum.solve_from_values, self.size)
-        done = pilots[self.solution.converged[pilots]]
-        return screen(self.signs[done] * self.solution.decision[done] - 1.0)
+            solve(left[strip.admits(signs[left], box[left])], start, strip)
+            left = left[~solution.converged[left]]
+    # again from far away, if variables got stuck at a bound
+    solve(solve(left, start), cold._replace(mu=_FAR))
+    return solution
 
 
 def _solve_on_grams(
@@ -293,7 +258,8 @@ class Strip:
         # eq. (5) of screening
         wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)
         # without a free sample the intercept depends on samples outside the strip
-        settled = solved.settled & solved.any_free & ~wrong.any(axis=1)
+        free = strictly_free(inner.box, inner.box * solved.fraction).any(axis=1)
+        settled = solved.settled & free & ~wrong.any(axis=1)
         return replace(solved, fraction=a, margin=margin, settled=settled)
 
 

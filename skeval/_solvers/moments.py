@@ -104,20 +104,19 @@ class Columns:
 
     def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> np.ndarray:
         """Return class sums of ones, columns and squares, shape (F, n_classes, 2 p + 1)."""
-        n, codes = len(self.rows), np.arange(self.n_classes)[:, None]
-        if splits.plain:
-            removed = splits.removed
-            if 4 * removed.shape[1] <= n:
-                totals = multiply((targets[:, None] == codes).astype(float), self.rows)
-                labels = take_samples(targets[:, None], of_fit, removed)  # (F, 1, d)
-                return totals[of_fit] - (labels == codes) @ self.rows[removed]  # eq. (1) of moments
+        codes = np.arange(self.n_classes)[:, None]
+        if splits.leaves_few:
+            totals = multiply((targets[:, None] == codes).astype(float), self.rows)
+            labels = take_samples(targets[:, None], of_fit, splits.removed)  # (F, 1, d)
+            # eq. (1) of moments
+            return totals[of_fit] - (labels == codes) @ self.rows[splits.removed]
         member = targets[of_fit][:, None] == codes  # (F, n_classes, n)
         return multiply(member * splits.weights[:, None].astype(float), self.rows)
 
     def total_products(self, splits: Splits) -> np.ndarray:
         """Return the sums of products (F, p, p) over training sets."""
-        if splits.plain and 4 * (removed := splits.removed).shape[1] <= len(self.values):
-            rows = self.values[removed]
+        if splits.leaves_few:
+            rows = self.values[splits.removed]
             return self.products.gram - rows.swapaxes(1, 2) @ rows
         return self.products.weighted_sums(splits.weights.astype(float))
 
@@ -137,8 +136,6 @@ class SplitMoments:
     means, variances : ndarray of shape (F, n_classes, p)
     rounding : ndarray of shape (F, n_classes, p)
         Magnitude of the rounding errors in the variances.
-    total : ndarray of shape (F, p)
-        Mean of the training set.
     factor : ndarray of shape (F, p)
         Squared ratio of the scale of the estimator's columns to the scale used here.
     varies : bool ndarray of shape (F,)
@@ -154,7 +151,7 @@ class SplitMoments:
         sums = columns.sum_by_class(targets, of_fit, splits)  # (F, n_classes, 2 p + 1)
         self.counts = sums[..., 0]
         self.means, self.variances = mean_and_variance(sums)
-        self.total, self.variance = mean_and_variance(sums.sum(axis=1))
+        self.variance = mean_and_variance(sums.sum(axis=1))[1]
         share = len(columns.values) / self.counts[..., None]
         # exact sums give exact variances of 0
         self.rounding = np.where(columns.exact, 0.0, ERROR_OF_SUM * EPSILON * share)
@@ -194,25 +191,22 @@ def mean_and_variance(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return means, variances
 
 
-def log_priors(priors: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
-    """Return the log-priors (F, n_classes), which default to the class frequencies."""
-    if priors is None:
-        return np.log(counts / counts.sum(axis=1, keepdims=True))
-    with np.errstate(divide="ignore"):
-        return np.broadcast_to(np.log(priors), counts.shape)
+def log_frequencies(counts: np.ndarray) -> np.ndarray:
+    """Return the logarithms of the class frequencies (F, n_classes), which are the priors."""
+    frequencies: np.ndarray = np.log(counts / counts.sum(axis=1, keepdims=True))
+    return frequencies
 
 
 def weighted_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray) -> np.ndarray:
     """Return the squared distances (F, t, K) of samples (F, t, p) to means (F, K, p).
 
-    Squared differences are weighted by `inverse`, shape (F, K, p) or (F, 1, p).
+    Squared differences are weighted by `inverse` (F, K, p).
     """
     distances = np.empty((*tested.shape[:2], means.shape[1]))
     for code in range(means.shape[1]):
         apart = tested - means[:, code, None]
         apart *= apart
-        weights = inverse[:, min(code, inverse.shape[1] - 1), :, None]
-        distances[..., code] = (apart @ weights)[..., 0]
+        distances[..., code] = (apart @ inverse[:, code, :, None])[..., 0]
     return distances
 
 
@@ -233,12 +227,10 @@ class NaiveGaussians:
 
     Attributes
     ----------
-    priors : ndarray of shape (n_classes,) or None
     smoothing : float
         Fraction of the largest variance that is added to all variances.
     """
 
-    priors: np.ndarray | None
     smoothing: float
 
     def __call__(self, moments: SplitMoments, tested: np.ndarray) -> TestedScores:
@@ -251,7 +243,7 @@ class NaiveGaussians:
         variances = np.where(variances > 0, variances, 1.0)
         apart = weighted_distances(tested, moments.means, 1 / variances)
         # log-probabilities
-        constants = log_priors(self.priors, moments.counts) - 0.5 * np.log(variances).sum(axis=2)
+        constants = log_frequencies(moments.counts) - 0.5 * np.log(variances).sum(axis=2)
         values = constants[:, None] - 0.5 * apart
         # rounding errors of variances and means
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
@@ -261,25 +253,12 @@ class NaiveGaussians:
         return TestedScores(values, error, values, solved)
 
 
-class Inverse(NamedTuple):
-    """Inverses of positive definite matrices scaled to unit diagonal.
+def invert(matrices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the inverses of positive definite matrices (..., p, p) scaled to unit diagonal.
 
-    Attributes
-    ----------
-    matrices : ndarray of shape (..., p, p)
-    unit : ndarray of shape (..., p)
-        Divisors of the columns.
-    norm : ndarray of shape (...)
-        Upper bound on the eigenvalues of `matrices`, or inf if there is no inverse.
+    Also return the divisors of the columns (..., p), and upper bounds on the eigenvalues of the
+    inverses, or inf where there is none.
     """
-
-    matrices: np.ndarray
-    unit: np.ndarray
-    norm: np.ndarray
-
-
-def invert(matrices: np.ndarray) -> Inverse:
-    """Return the inverses of symmetric matrices (..., p, p)."""
     diagonal = np.diagonal(matrices, axis1=-2, axis2=-1)
     unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = matrices / (unit[..., :, None] * unit[..., None, :])
@@ -287,7 +266,7 @@ def invert(matrices: np.ndarray) -> Inverse:
     bad = ~((sign > 0) & np.isfinite(determinant) & (diagonal > 0).all(axis=-1))
     scaled[bad] = np.eye(scaled.shape[-1])
     inverse = np.linalg.inv(scaled)
-    return Inverse(inverse, unit, np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1))))
+    return inverse, unit, np.where(bad, np.inf, np.linalg.norm(inverse, axis=(-2, -1)))
 
 
 @dataclass(frozen=True)
@@ -296,56 +275,43 @@ class LinearGaussians:
 
     Attributes
     ----------
-    priors : ndarray of shape (n_classes,) or None
-    shrinkage : float
-        Weight of the scaled identity in the shrunk covariance within classes.
     tolerance : float
-        Smallest singular value that is kept. 0 keeps all.
+        Smallest singular value that is kept.
     divisor_offset : int
         Number subtracted from the sample size in the divisor of the scatter matrix.
-    centered : bool
-        Whether the estimator centers its scores at the mean of the classes, or at 0.
     """
 
-    priors: np.ndarray | None
-    shrinkage: float
     tolerance: float
     divisor_offset: int
-    centered: bool
 
     def __call__(self, moments: SplitMoments, tested: np.ndarray) -> TestedScores:
         """Return log-probabilities of samples (F, t, p)."""
         counts, p = moments.counts, tested.shape[2]
         m = counts.sum(axis=1)
         covariance = moments.within() / (m - self.divisor_offset)[:, None, None]
-        if self.shrinkage:
-            diagonal = np.arange(p)
-            trace = np.sum(
-                moments.factor * covariance[:, diagonal, diagonal], axis=1, keepdims=True
-            )
-            covariance *= 1 - self.shrinkage
-            # eq. (7) of moments
-            covariance[:, diagonal, diagonal] += self.shrinkage * trace / p / moments.factor
         # scores, with the rounding errors of the inverse
-        inverse = invert(covariance)
-        priors = log_priors(self.priors, counts)
-        means, samples = moments.means / inverse.unit[:, None], tested / inverse.unit[:, None]
-        slopes = means @ inverse.matrices  # (F, K, p)
+        inverse, unit, norm = invert(covariance)
+        priors = log_frequencies(counts)
+        means, samples = moments.means / unit[:, None], tested / unit[:, None]
+        slopes = means @ inverse  # (F, K, p)
         values = samples @ slopes.swapaxes(1, 2)
         values += (priors - 0.5 * np.sum(means * slopes, axis=2))[:, None]  # eq. (6) of moments
-        scores = values + self._place(moments, inverse, tested)
+        # the estimator expands them at the mean of the classes, eq. (8) of moments
+        place = np.exp(priors)[:, None] @ means  # (F, 1, p)
+        slope = inverse @ place.swapaxes(1, 2)  # (F, p, 1)
+        scores = values + 0.5 * (place @ slope) - samples @ slope
         # rounding errors of the estimator's scores, which may be far from 0
         largest = np.maximum(np.abs(values), np.abs(scores)).max(axis=(1, 2))
-        norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
+        exists, norm = np.isfinite(norm), np.where(np.isfinite(norm), norm, 0.0)
         rounding = ERROR_OF_SUM * EPSILON * len(moments.columns.values) / m
-        far = (moments.mean_rounding / inverse.unit).max(axis=1)
+        far = (moments.mean_rounding / unit).max(axis=1)
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)
-        solved = np.isfinite(inverse.norm) & moments.varies & (error_bound < _MAX_NOISE)
+        solved = exists & (error_bound < _MAX_NOISE)
         solved &= are_settled(values, error)
-        if self.tolerance:  # the estimator must discard no direction
-            solved &= norm * (_ROOM * self.tolerance) ** 2 < 1
-            solved &= self._keeps_all(means, inverse.matrices, np.exp(priors), m)
+        # the estimator must discard no direction
+        solved &= norm * (_ROOM * self.tolerance) ** 2 < 1
+        solved &= self._keeps_all(means, inverse, np.exp(priors), m)
         return TestedScores(values, error, scores, solved)
 
     def _keeps_all(
@@ -355,20 +321,6 @@ class LinearGaussians:
         apart = means - (priors[:, None] @ means)
         root = np.sqrt(priors * m[:, None])
         between = root[:, :, None] * (apart @ inverse @ apart.swapaxes(1, 2)) * root[:, None]
-        squares = np.linalg.eigvalsh(between)[:, ::-1]  # eq. (8) of moments
+        squares = np.linalg.eigvalsh(between)[:, ::-1]  # eq. (7) of moments
         last = squares[:, min(means.shape[1] - 1, means.shape[2]) - 1]
         return last > (_ROOM * self.tolerance) ** 2 * squares[:, 0]
-
-    def _place(self, moments: SplitMoments, inverse: Inverse, tested: np.ndarray) -> np.ndarray:
-        """Return the term common to all class scores of a sample, shape (F, t, 1)."""
-        if self.centered:
-            priors = np.exp(log_priors(self.priors, moments.counts))
-            place = (priors[:, None] @ moments.means)[:, 0]
-        elif moments.columns.scaled:
-            place = moments.total
-        else:
-            place = -moments.columns.center / moments.columns.unit
-        place = place / inverse.unit  # (F, p)
-        slope = inverse.matrices @ place[..., None]  # (F, p, 1)
-        samples = tested / inverse.unit[:, None]
-        return 0.5 * (place[:, None] @ slope) - samples @ slope  # eq. (9) of moments

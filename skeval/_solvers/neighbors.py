@@ -8,6 +8,7 @@ Derivation: doc/derivations/neighbor_votes.rst.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -22,21 +23,6 @@ _MAX_KEPT = 2**22
 _RELATIVE = 1e-7
 # Factor on the length of the lists if the scales of the columns, and so the order, change.
 _ROOM = 3
-
-
-class Votes(NamedTuple):
-    """Votes of the neighbors of tested samples.
-
-    Attributes
-    ----------
-    shares : ndarray of shape (n_fits, n_tested, n_classes)
-        Fraction of the votes for each class, or for a numeric target one column with the mean.
-    certain : bool ndarray of shape (n_fits,)
-        False if samples tied for the last neighbor have different targets.
-    """
-
-    shares: np.ndarray
-    certain: np.ndarray
 
 
 class Lists(NamedTuple):
@@ -58,6 +44,7 @@ class Lists(NamedTuple):
     noise: float | np.ndarray
 
 
+@dataclass(eq=False)
 class SortedNeighbors:
     """Nearest samples of each sample, nearest first, including the sample itself.
 
@@ -80,26 +67,24 @@ class SortedNeighbors:
         Columns of variance 1 over all samples, which are scaled in each training set.
     """
 
-    def __init__(
-        self,
-        find: Callable[[int], tuple[np.ndarray, np.ndarray]],
-        n_samples: int,
-        n_neighbors: int,
-        noise: float,
-        by_distance: bool = False,
-        columns: np.ndarray | None = None,
-    ) -> None:
-        self.find = find
-        self.n_samples = n_samples
-        self.n_neighbors = n_neighbors
-        self.noise = noise
-        self.by_distance = by_distance
-        self.columns = columns
-        self._lists: tuple[np.ndarray, np.ndarray] | None = None
-        self._differences = np.empty((n_samples, 0, 0))
+    find: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    n_samples: int
+    n_neighbors: int
+    noise: float
+    by_distance: bool = False
+    columns: np.ndarray | None = None
+    _lists: tuple[np.ndarray, np.ndarray] | None = None
+    _differences: np.ndarray | None = None
 
-    def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:
-        """Return the votes for labels (n_fits, n): class codes, or numbers if `n_classes` is 0."""
+    def vote(
+        self, labels: np.ndarray, splits: Splits, n_classes: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return fractions of votes (n_fits, n_tested, n_classes), and which fits are certain.
+
+        `labels` (n_fits, n) are codes of classes, or numbers if `n_classes` is 0, and then the only
+        column is a mean. A fit is not certain if samples tied for the last neighbor have different
+        targets.
+        """
         shape, k = splits.tested.shape, self.n_neighbors
         share = float((splits.weights != 0).mean())
         # mean plus seven standard deviations of the length that a vote needs
@@ -124,7 +109,7 @@ class SortedNeighbors:
                 votes = self._count(lists, labels, splits.weights, fit[at], n_classes)
                 shares[at], certain[at], is_certain[start : start + step] = votes
             left, size = left[~is_certain], 4 * size  # lists that were too short
-        return Votes(shares.reshape(*shape, -1), np.asarray(certain.reshape(shape).all(axis=1)))
+        return shares.reshape(*shape, -1), np.asarray(certain.reshape(shape).all(axis=1))
 
     def _list(self, tested: np.ndarray, size: int) -> Lists:
         """Return the lists of tested samples."""
@@ -165,15 +150,17 @@ class SortedNeighbors:
             indices = np.broadcast_to(np.arange(n), (len(fit), n))
             return Lists(np.concatenate(parts), indices, np.full(len(fit), np.inf), noise)
         global_distances, indices = self._sorted(size)
-        if self._differences.shape[1] < size:
-            self._differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
+        differences = self._differences
+        if differences is None or differences.shape[1] < size:
+            differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
+            self._differences = differences
         # one product of squared differences and scales for all fits that test a sample
         counts = np.bincount(tested, minlength=n)
         order, place = np.argsort(tested, kind="stable"), np.empty_like(tested)
         place[order] = np.arange(len(tested)) - np.repeat(np.cumsum(counts) - counts, counts)
         fit_scales = np.zeros((n, counts.max(), columns.shape[1]))
         fit_scales[tested, place] = scales[fit]
-        distances = (fit_scales @ self._differences[:, :size].swapaxes(1, 2))[tested, place]
+        distances = (fit_scales @ differences[:, :size].swapaxes(1, 2))[tested, place]
         reach = global_distances[tested, -1] * scales.min(axis=1)[fit]
         return Lists(distances, indices[tested], (1 - 1e-9) * reach, noise)
 

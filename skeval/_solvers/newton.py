@@ -16,13 +16,13 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-# Maximum number of stored products of columns. More products are computed for each problem.
-_MAX_PRODUCTS = 2**23
-# Fraction of the diagonal of a matrix that is added to it.
-_DIAGONAL = 1e-14
+from skeval._solvers.splits import Products
+
 # Smaller matrices are solved by one call of elimination for all, which is faster than Cholesky
 # factors of each.
 _SMALL = 14
+# Fraction of the diagonal of a matrix that is added to it.
+_DIAGONAL = 1e-14
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class NewtonStep(NamedTuple):
     d_beta: np.ndarray
 
 
-StepFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], NewtonStep]
-"""Function of targets e (B, n), beta (B, n) and v (B, q) that returns the step of eq. (1)."""
-
 Solve = Callable[[np.ndarray], np.ndarray]
 """Function of right sides (B, m, r) that returns the solutions of a stack of linear systems."""
+
+StepFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], NewtonStep]
+"""Function of targets e (B, n), beta (B, n) and v (B, q) that returns the step of eq. (1)."""
 
 
 class FeatureSystem:
@@ -91,31 +91,16 @@ class FeatureSystem:
         self.Z = np.column_stack([X, np.ones(len(X))])
         self.ridge = ridge
         self.pull: np.ndarray | None = None
-        q = self.Z.shape[1]
-        upper = np.triu_indices(q)
-        # position of the product of two columns among the products of all pairs
-        self._unpack = np.empty((q, q), dtype=np.intp)
-        self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
-        self._products: np.ndarray | None = None  # (n, pairs of columns)
-        if len(X) * len(upper[0]) <= _MAX_PRODUCTS:
-            self._products = self.Z[:, upper[0]] * self.Z[:, upper[1]]
+        self._products = Products(self.Z)
 
     def take(self, problems: np.ndarray) -> Self:
         """Return the system of some of the problems."""
-        part = copy.copy(self)
-        if self.ridge.ndim == 2:
-            part.ridge = self.ridge[problems]
-        if self.pull is not None:
-            part.pull = self.pull[problems]
-        return part
+        ridge = self.ridge if self.ridge.ndim == 1 else self.ridge[problems]
+        return self.with_ridge(ridge, None if self.pull is None else self.pull[problems])
 
-    def take_samples(self, samples: np.ndarray) -> Self:
+    def take_samples(self, samples: np.ndarray) -> FeatureSystem:
         """Return the system of some of the samples."""
-        part = copy.copy(self)
-        part.Z = np.ascontiguousarray(self.Z[samples])
-        if self._products is not None:
-            part._products = np.ascontiguousarray(self._products[samples])
-        return part
+        return FeatureSystem(self.Z[samples, :-1], self.ridge)
 
     def with_ridge(self, ridge: np.ndarray, pull: np.ndarray | None = None) -> Self:
         """Return a copy with new penalties, and new moments of the fixed samples."""
@@ -165,13 +150,7 @@ class FeatureSystem:
 
     def weighted_products(self, D: np.ndarray) -> np.ndarray:
         """Return ``Z' D Z`` (B, q + 1, q + 1) of diagonals D (B, n), eq. (4) of newton."""
-        if self._products is not None:
-            return np.take(D @ self._products, self._unpack, axis=1)  # eq. (4) of newton
-        M = np.empty((len(D), *self._unpack.shape))
-        for out, root in zip(M, np.sqrt(D), strict=True):
-            scaled = root[:, None] * self.Z
-            np.matmul(scaled.T, scaled, out=out)
-        return M
+        return self._products.weighted_sums(D)
 
     def _changes(self, d: np.ndarray) -> np.ndarray:
         return d @ self.Z.T

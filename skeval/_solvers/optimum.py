@@ -130,7 +130,7 @@ def _end_of_path(duals: Duals, point: PathPoint) -> SetSolution:
     # surplus - shortfall is not the margin of samples that are left out
     margin = duals.margins(v, b)
     any_free = np.any(strictly_free(duals.box, duals.box * a), axis=1)
-    return SetSolution(a, v, b, margin, any_free, any_free.copy())
+    return SetSolution(a, v, b, margin, np.asarray(any_free))
 
 
 def are_optimal(duals: Duals, solved: SetSolution) -> np.ndarray:
@@ -217,15 +217,13 @@ class SetSolution(ProblemRows):
     """Solutions of B problems over n samples with q coefficients.
 
     fraction (B, n): a = alpha / C. coef (B, q), intercept (B,): v and b. margin (B, n): y f - 1.
-    any_free (B,): whether a sample is away from both bounds. settled (B,): whether the sets are
-    final.
+    settled (B,): whether the sets are final.
     """
 
     fraction: np.ndarray
     coef: np.ndarray
     intercept: np.ndarray
     margin: np.ndarray
-    any_free: np.ndarray
     settled: np.ndarray
 
     @classmethod
@@ -233,7 +231,7 @@ class SetSolution(ProblemRows):
         """Return solutions of 0, none of them settled."""
         B, n = duals.box.shape
         zeros, no = np.zeros((B, n)), np.zeros(B, dtype=bool)
-        return cls(zeros, duals.system.zeros(B), np.zeros(B), zeros.copy(), no, no.copy())
+        return cls(zeros, duals.system.zeros(B), np.zeros(B), zeros.copy(), no)
 
 
 def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) -> SetSolution:
@@ -280,8 +278,8 @@ def _center_intercepts(duals: Duals, result: SetSolution) -> None:
     midpoint.
     """
     a = result.fraction
-    result.any_free[...] = strictly_free(duals.box, duals.box * a).any(axis=1)
-    problems = np.flatnonzero(result.settled & ~result.any_free)
+    any_free = strictly_free(duals.box, duals.box * a).any(axis=1)
+    problems = np.flatnonzero(result.settled & ~any_free)
     if len(problems):
         y, C = duals.signs[problems], duals.box[problems]
         low = a[problems] <= 0.5 * room(C, a[problems])
@@ -315,8 +313,7 @@ def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
             break
     a = np.divide(y * beta, C, out=np.zeros_like(beta), where=C > 0)
     # no step determines the intercept of a problem without free samples
-    any_free = free.any(axis=1)
-    bound = np.flatnonzero(~any_free)
+    bound = np.flatnonzero(~free.any(axis=1))
     if len(bound):
         scores = f[bound] - b[bound, None]
         b[bound] = _midpoint_intercept(y[bound], C[bound], scores, sets.low[bound], sets.up[bound])
@@ -324,7 +321,7 @@ def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
     # the equations must hold, eq. (9) of active_set
     balanced = np.abs(system.moments(beta)[:, -1]) <= _SLACK * size
     exact = np.abs(e).max(axis=1) <= _SLACK
-    return SetSolution(a, v, b, y * f - 1.0, any_free, exact & balanced)
+    return SetSolution(a, v, b, y * f - 1.0, exact & balanced)
 
 
 def _midpoint_intercept(

@@ -12,7 +12,7 @@ EPSILON = float(np.finfo(float).eps)
 # errors.
 CONSTANT = 1e-10
 # Maximum number of stored products of pairs of columns.
-_MAX_KEPT = 2**22
+_MAX_KEPT = 2**23
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,15 @@ class Splits:
     def __len__(self) -> int:
         return len(self.weights)
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether samples are unweighted and occur at most once."""
         return self.weights.dtype.kind in "iub" and self.weights.max(initial=0) <= 1
+
+    @property
+    def leaves_few(self) -> bool:
+        """Whether at most a quarter of the samples is left out, and the others are unweighted."""
+        return self.plain and 4 * self.removed.shape[1] <= self.weights.shape[1]
 
     @cached_property
     def removed(self) -> np.ndarray:
@@ -49,28 +54,31 @@ class Products:
 
     def __init__(self, columns: np.ndarray) -> None:
         self.columns = columns
-        self.gram = columns.T @ columns
+        # place of the product of two columns among the products of all pairs
+        q = columns.shape[1]
+        self._upper = upper = np.triu_indices(q)
+        self._places = np.empty((q, q), dtype=np.intp)
+        self._places[upper] = self._places[upper[::-1]] = np.arange(len(upper[0]))
+
+    @cached_property
+    def gram(self) -> np.ndarray:
+        """Sums of products without weights, shape (q, q)."""
+        return self.columns.T @ self.columns
 
     @cached_property
     def pairs(self) -> np.ndarray | None:
         """Products of column pairs, shape (n, q (q + 1) / 2), or None if too many."""
-        n, q = self.columns.shape
-        if n * q * (q + 1) // 2 > _MAX_KEPT:
+        i, j = self._upper
+        if len(self.columns) * len(i) > _MAX_KEPT:
             return None
-        i, j = np.triu_indices(q)
         return self.columns[:, i] * self.columns[:, j]
 
     def weighted_sums(self, weights: np.ndarray) -> np.ndarray:
         """Return the weighted sums of products (F, q, q) for weights (F, n)."""
         if self.pairs is None:
             return np.stack([(self.columns.T * row) @ self.columns for row in weights])
-        q = self.columns.shape[1]
-        i, j = np.triu_indices(q)
-        sums = weights @ self.pairs  # all fits at once, eq. (4) of deletion, (F, q (q + 1) / 2)
-        grams = np.empty((len(weights), q, q))
-        grams[:, i, j] = sums
-        grams[:, j, i] = sums
-        return grams
+        # all fits at once, eq. (4) of deletion
+        return np.take(weights @ self.pairs, self._places, axis=1)
 
 
 def take_samples(targets: np.ndarray, of_fit: np.ndarray, rows: np.ndarray) -> np.ndarray:

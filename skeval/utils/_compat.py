@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import validate_params as validate_all_para
 from sklearn.utils._response import _get_response_values as response_values
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.metaestimators import _safe_split as safe_split
+from sklearn.utils.multiclass import _ovr_decision_function as ovr_decision_function
 from sklearn.utils.parallel import _get_threadpool_controller as threadpool_controller
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_method_params as params_of_rows

@@ -83,9 +83,6 @@ DELETIONS = {
     "naive, scaled": scaled(GaussianNB(var_smoothing=1e-3)),
     "LDA": LDA(),
     "LDA, scaled": scaled(LDA()),
-    "LDA, shrunk": LDA(solver="lsqr", shrinkage=0.3),
-    "LDA, shrunk and scaled": scaled(LDA(solver="eigen", shrinkage=0.5)),
-    "LDA, least squares": LDA(solver="lsqr"),
 }
 NUMBERS = {
     "ridge": Ridge(),

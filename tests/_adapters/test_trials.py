@@ -58,9 +58,8 @@ MODELS = [
     RidgeClassifier(alpha=1e-6, solver="svd"),
     make_pipeline(RobustScaler(), RidgeClassifier(fit_intercept=False)),
     KNeighborsClassifier(4, weights="distance", p=1),
-    GaussianNB(priors=[0.3, 0.7], var_smoothing=0.0),
-    LinearDiscriminantAnalysis(tol=0.1, priors=[0.2, 0.8]),
-    LinearDiscriminantAnalysis(solver="eigen", shrinkage=1.0),
+    GaussianNB(var_smoothing=0.0),
+    LinearDiscriminantAnalysis(tol=0.1),
 ]
 """Estimators with parameters off their defaults."""
 

@@ -5,7 +5,7 @@ import pytest
 from helpers.crossed import each_value
 from numpy.testing import assert_allclose
 
-from skeval._solvers import newton
+from skeval._solvers import splits
 from skeval._solvers.logistic import solve_logistic
 from skeval._solvers.newton import (
     FeatureSystem,
@@ -71,7 +71,7 @@ def test_the_step_of_some_problems_is_their_step_among_all(make):
 def test_products_of_columns_need_not_be_stored(monkeypatch):
     D = np.random.default_rng(2).uniform(size=(B, N))
     stored = feature_system(np.random.default_rng(3)).weighted_products(D)
-    monkeypatch.setattr(newton, "_MAX_PRODUCTS", 0)
+    monkeypatch.setattr(splits, "_MAX_KEPT", 0)
     formed = feature_system(np.random.default_rng(3)).weighted_products(D)
     np.testing.assert_allclose(formed, stored, rtol=1e-12)
 
