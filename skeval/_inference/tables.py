@@ -68,6 +68,13 @@ class Cells:
             return self.counts
         return self.count((self.weight / self.largest) ** 2)
 
+    @cached_property
+    def table(self) -> ConfusionTable:
+        """Square table of the cells in their order."""
+        size = int(self.n_cells**0.5)
+        counts: Floats = self.counts.sum(axis=0).reshape(size, size)
+        return ConfusionTable(counts, self, np.arange(self.n_cells), phi)
+
     def spread(self, slope: Floats, groups: Codes | None) -> list[Spread]:
         """Return the spread of the mean slope over the cells, for each repeat."""
         if groups is None:

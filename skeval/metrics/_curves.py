@@ -350,7 +350,8 @@ class CurveSample:
         """Area under the ROC curve, or the partial area, and the influence of each sample."""
         if self.max_fpr is not None:
             return areas.partial_area(*self.arrays, self.max_fpr)
-        return areas.find_area(*self.arrays, ranked=self.ranked)
+        ranked = None if areas.is_rare(self.positive) else self.ranked
+        return areas.find_area(*self.arrays, ranked=ranked)
 
     @cached_property
     def spread(self) -> Spread:
@@ -361,7 +362,7 @@ class CurveSample:
     @property
     def average_precision(self) -> float:
         """Average precision, the mean over thresholds weighted by the gain in recall."""
-        return areas.precision_influence(*self.arrays)[0]
+        return areas.average_precision(*self.arrays)
 
     @property
     def z(self) -> float:

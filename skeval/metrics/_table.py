@@ -28,10 +28,10 @@ from skeval._inference.areas import (
     Ranking,
     Term,
     align_scores,
+    average_precision as find_precision,
     count_effective,
     find_area,
     partial_area,
-    precision_influence,
     rank_scores,
     rank_terms,
     spread_of_areas,
@@ -838,7 +838,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     if sample.folds is None:
         value, n = sample.value, float(positive.sum())
         if np.isnan(value):
-            value = precision_influence(positive, sample.y_pred, sample.weigh())[0] if n else 0.0
+            value = find_precision(positive, sample.y_pred, sample.weigh()) if n else 0.0
         value = min(1.0, value)
         return value, intervals.close_proportion(value, value * n, n) if n else {}
     # scores of different models have no common scale; each repeat ranks all samples
@@ -849,7 +849,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
         aligned[part] = align_scores(*ranked, sample.folds.fit[part])
         if np.isnan(aligned[part]).any():
             return np.nan, {}
-        values.append(precision_influence(positive[part], aligned[part], weight[part])[0])
+        values.append(find_precision(positive[part], aligned[part], weight[part]))
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
     groups = None if groups is None else groups[first]
     size = count_effective(positive[first], weight[first], groups)
@@ -1532,6 +1532,7 @@ if hasattr(sk, "d2_brier_score"):  # since scikit-learn 1.8
 
 ROWS = {row.function: row for row in METRICS}
 REPORTED = {reported.name: reported for row in METRICS for reported in row.reported}
+REPORTED_ROWS = {reported.name: row for row in METRICS for reported in row.reported}
 
 
 def find_row(function: Callable[..., Any]) -> Metric | None:
