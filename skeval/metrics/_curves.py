@@ -37,28 +37,6 @@ _DIRECTIONS = 7
 """Number of directions over which the limits of the precision are searched, for each angle."""
 
 
-class Cuts:
-    """Thresholds of a score, and the weights of both classes at or above each one.
-
-    Thresholds have shape (n_cuts + 1,). The first is inf, so no sample is predicted as positive.
-    Each further threshold adds the samples with the next lower distinct score.
-    """
-
-    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
-        # distinct scores, from high to low
-        values, self.place = np.unique(-score, return_inverse=True)
-        self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
-
-    def count(self, weight: Floats) -> tuple[Floats, Floats]:
-        """Return the total weights of true and false positives at each threshold."""
-        sums = (
-            np.bincount(self.place, weight * own, minlength=len(self.thresholds) - 1)
-            for own in (self.positive, ~self.positive)
-        )
-        true, false = (np.concatenate(([0.0], np.cumsum(weights))) for weights in sums)
-        return true, false
-
-
 @validate_params(CONSTRAINTS)
 def ranking_loss(
     y_true: ArrayLike,
@@ -1271,7 +1249,7 @@ def cost_curve_band(
         data = y_true, baseline, pos_label, sample_weight, None
         scores.append(check_curve_sample(*data, name="baseline").score)
     # curves of the sample and of resamples of each class, for both scores
-    cuts, x = [Cuts(positive, score) for score in scores], np.linspace(0, 1, n_points)
+    cuts, x = [areas.rank_scores(positive, score) for score in scores], np.linspace(0, 1, n_points)
     root = _checks.root_seed(random_state)
     resample_weights = (
         weight * _counts(positive, group, _checks.repetition_rng(root, b))
@@ -1326,22 +1304,22 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
     return counts
 
 
-def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
+def find_lowest(cuts: Ranked, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Return the lowest cost of weighted samples at each x, and the threshold that attains it."""
     # lines of the cuts with these weights, and their envelope
-    tp, fp = cuts.count(weight)
+    tp, fp, _ = cuts.weigh(weight).cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, best = lower_envelope(lines, hull(tp, fp))
     return np.interp(at, x, y), best[np.searchsorted(x[1:-1], at, side="right")]
 
 
 def _limit_cost(
-    cuts: Cuts, sample: CurveSample, x: Floats, chosen: NDArray[np.intp], replicates: Floats
+    cuts: Ranked, sample: CurveSample, x: Floats, chosen: NDArray[np.intp], replicates: Floats
 ) -> tuple[Floats, Floats]:
     """Return the limits of one curve. `chosen` contains the best cutoff in each resample."""
     cost, best = find_lowest(cuts, sample.weight, x)
     down = up = np.zeros(len(x))
-    tpr, fpr = (count / count[-1] for count in cuts.count(sample.weight))
+    tpr, fpr = (count / count[-1] for count in cuts.weigh(sample.weight).cumulate()[:2])
     # Wilson limits of both rates at the cuts of the resamples and at the best cut
     for cut in (chosen, best[None]):
         rates = fpr[cut].mean(axis=0), 1 - tpr[cut].mean(axis=0)

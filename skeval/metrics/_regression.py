@@ -359,10 +359,6 @@ def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
     return -np.log(own.clip(np.finfo(shares.dtype).eps, 1.0))
 
 
-ROWS_OF_BLOCK = 2**18
-"""Number of probabilities that are copied at a time."""
-
-
 def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
     """Return the squared distances between probabilities and outcomes.
 
@@ -370,13 +366,9 @@ def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
     """
     if shares.shape[1] == 2:
         return (shares[:, 1] - codes) ** 2
-    # a few rows at a time, because there may be thousands of classes
-    squares, size = np.empty(len(codes)), max(1, ROWS_OF_BLOCK // shares.shape[1])
-    for start in range(0, len(codes), size):
-        away = shares[start : start + size].copy()
-        away[np.arange(len(away)), codes[start : start + size]] -= 1.0
-        squares[start : start + size] = np.sum(away**2, axis=1)
-    return squares
+    own = shares[np.arange(len(codes)), codes]
+    others = np.einsum("ij,ij->i", shares, shares) - own**2
+    return np.maximum(others, 0.0) + (1 - own) ** 2  # rounding may give -1e-17
 
 
 LOSSES: dict[str, Callable[[Any, Any], Any]] = {

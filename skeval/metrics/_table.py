@@ -28,7 +28,6 @@ from skeval._inference.areas import (
     Ranking,
     Term,
     align_scores,
-    average_precision as find_precision,
     count_effective,
     find_area,
     partial_area,
@@ -36,6 +35,7 @@ from skeval._inference.areas import (
     rank_terms,
     spread_of_areas,
 )
+from skeval._inference.areas import average_precision as find_precision
 from skeval._inference.errors import (
     TestLosses,
     degrees_of_mean,
@@ -744,7 +744,7 @@ def find_rank_noise(sample: Sample, columns: Floats) -> float:
         for part in sample.parts:
             # number of samples below each one, with half of the ties
             every = np.ones(len(column[part]), dtype=bool)
-            ranked = rank_scores(~every, column[part], np.ones(len(every)))
+            ranked = rank_scores(~every, column[part])
             ranks[part] = ranked.find_wins(every) - len(every) / 2
         spread += sample._replace(y_pred=ranks).measure_spread(np.zeros(len(ranks)))
     return min(1.0, float(spread[1] / spread[0])) if spread[0] > 0 else 0.0
