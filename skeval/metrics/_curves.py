@@ -936,8 +936,7 @@ def net_benefit(
             gains = positives
         counts = intervals.add_up(place, cells.counts[0], len(gains))
         table = ConfusionTable(counts, cells, place, metric)
-        estimate = table.metric(table.share)[0]
-        limits, _ = score_form(table, estimate, group)
+        estimate, (limits, _) = score_form(table, group)
         results[:, at] = estimate, *limits(confidence_level)
     # net benefit of treating every sample
     treat_all = (share - (1 - share) * odds) / (share if standardize else 1.0)

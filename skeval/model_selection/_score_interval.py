@@ -637,13 +637,12 @@ def measure_tables(
         else:
             table = _table.arrange(row, reported.arguments, counted)
         with np.errstate(invalid="ignore", divide="ignore"):
-            estimate = float(table.metric(table.share)[0])
-            estimate = np.nan if is_undefined(row, table) else estimate
             values: list[float] = []
             if row.loss is None and sample.folds is not None:  # not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
             widen = partial(sample.inflate, values=values)
-            form = score_form(table, estimate, predictions.group, widen=widen)
+            estimate, form = score_form(table, predictions.group, widen=widen)
+            estimate = np.nan if is_undefined(row, table) else estimate
         yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
 
 
