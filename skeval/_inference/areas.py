@@ -244,7 +244,8 @@ class Ranked(NamedTuple):
     def weigh(self, weight: Floats) -> Ranked:
         """Return the same samples with other weights, such as their counts in a resample."""
         weight = weight[self.order]
-        sides = weight * self.own, weight * ~self.own
+        positives = weight * self.own
+        sides = positives, weight - positives
         if len(self.first) < len(self.order):
             sides = np.add.reduceat(sides[0], self.first), np.add.reduceat(sides[1], self.first)
         return self._replace(positives=sides[0], negatives=sides[1])
@@ -270,15 +271,20 @@ class Ranked(NamedTuple):
         """Weight of the positives above each score. Ties count one half."""
         return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
 
-    def cumulate(self) -> tuple[Floats, Floats, Floats]:
-        """Return the weights of true and false positives at each threshold, and the thresholds.
+    @property
+    def thresholds(self) -> Floats:
+        """Thresholds from high to low.
 
         The first threshold, inf, predicts no sample as positive. Each further threshold adds the
         samples with the next lower score.
         """
+        return np.concatenate(([np.inf], self.score[::-1]))
+
+    def cumulate(self) -> tuple[Floats, Floats]:
+        """Return the weights of true and false positives at each threshold."""
         sides = self.positives, self.negatives
         tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
-        return tp, fp, np.concatenate(([np.inf], self.score[::-1]))
+        return tp, fp
 
     def find_wins(self, positive: NDArray[np.bool_]) -> Floats:
         """Return the weight of the other class that is ranked correctly against each sample."""

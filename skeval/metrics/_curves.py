@@ -163,7 +163,7 @@ def break_even_point(
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     # cumulative counts of the samples that have weight
     seen = weight > 0
-    tp, fp, _ = areas.rank_scores(positive[seen], score[seen], weight[seen]).cumulate()
+    tp, fp = areas.rank_scores(positive[seen], score[seen], weight[seen]).cumulate()
     if tp[-1] == 0:
         return _checks.give_nan("break_even_point needs a positive sample in y_true, got none.")
     predicted = (tp + fp)[1:]
@@ -347,12 +347,12 @@ class CurveSample:
         """Two-sided normal quantile, or Student's t quantile with groups."""
         return intervals.normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
 
-    def steps(self) -> tuple[Steps, Floats]:
-        """Return the ROC curve with the effective class sizes, and its thresholds."""
+    def steps(self) -> Steps:
+        """Return the ROC curve with the effective class sizes."""
         # rates at each cut
-        tp, fp, thresholds = self.ranked.cumulate()
+        tp, fp = self.ranked.cumulate()
         n_positives, n_negatives = self.sizes
-        return Steps(fp / fp[-1], tp / tp[-1], n_negatives, n_positives), thresholds
+        return Steps(fp / fp[-1], tp / tp[-1], n_negatives, n_positives)
 
     @property
     def area(self) -> float:
@@ -501,14 +501,18 @@ def find_gains(sample: CurveSample, n_points: int) -> Curve:
     for at, k in enumerate(x[1:-1].tolist(), 1):
         y[at], _, limits = find_top(*sample.arrays, k, sample.group).close("recall")
         low[at], high[at] = limits(sample.confidence_level)
-    tp, fp, thresholds = sample.ranked.cumulate()
+    tp, fp = sample.ranked.cumulate()
     points = np.column_stack([(tp + fp) / (tp[-1] + fp[-1]), tp / tp[-1]])
     ends = {"low": low, "high": high, "confidence_level": sample.confidence_level}
     axes, extra = (
         ("fraction_of_samples", "recall"),
         RankingExtra(points=points, distances=np.empty(0)),
     )
-    more: dict[str, Any] = {"thresholds": thresholds, "method": "score", "extra": extra} | ends
+    more: dict[str, Any] = {
+        "thresholds": sample.ranked.thresholds,
+        "method": "score",
+        "extra": extra,
+    } | ends
     return Curve(name="cumulative gains", axes=axes, x=x, y=y, **more)
 
 
@@ -630,7 +634,7 @@ def roc_curve_band(
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     if kind == "gains":
         return find_gains(sample, n_points)
-    steps, thresholds = sample.steps()
+    steps = sample.steps()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=False)
     x = np.linspace(0, 1, n_points)
 
@@ -646,7 +650,7 @@ def roc_curve_band(
         axes=("false_positive_rate", "true_positive_rate"),
         x=x,
         y=steps.above(x),
-        thresholds=thresholds,
+        thresholds=sample.ranked.thresholds,
         area=area,
         extra=RankingExtra(points=np.column_stack([steps.x, steps.y]), distances=distances),
         **sample.find_ends(limits, distances),
@@ -747,7 +751,7 @@ def precision_recall_curve_band(
     """
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     # false-positive rates against recall: the ROC curve with the classes exchanged
-    roc, thresholds = sample.steps()
+    roc = sample.steps()
     steps, r = roc.swap(), np.linspace(0, 1, n_points)[1:]
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=True)
     # prevalence and its effective sample size
@@ -780,7 +784,7 @@ def precision_recall_curve_band(
         axes=("recall", "precision"),
         x=r,
         y=_precision(share, r, steps.below(r)),
-        thresholds=thresholds[1:],
+        thresholds=sample.ranked.thresholds[1:],
         area=area,
         extra=RankingExtra(
             points=np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
@@ -1028,7 +1032,7 @@ def cost_curve(
     """
     # the line of each cut, and the lower envelope of all lines
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, None)
-    tp, fp, thresholds = sample.ranked.cumulate()
+    tp, fp = sample.ranked.cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, cuts = lower_envelope(lines, hull(tp, fp))
     area = sample.describe_area("area under the cost curve", float(auc(x, y)), np.nan, "cost_curve")
@@ -1037,7 +1041,7 @@ def cost_curve(
         axes=COST_AXES,
         x=x,
         y=y,
-        thresholds=thresholds[cuts],
+        thresholds=sample.ranked.thresholds[cuts],
         area=area,
         extra=CostExtra(lines=lines),
     )
@@ -1306,7 +1310,7 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
 def find_lowest(cuts: Ranked, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Return the lowest cost of weighted samples at each x, and the threshold that attains it."""
     # lines of the cuts with these weights, and their envelope
-    tp, fp, _ = cuts.weigh(weight).cumulate()
+    tp, fp = cuts.weigh(weight).cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, best = lower_envelope(lines, hull(tp, fp))
     return np.interp(at, x, y), best[np.searchsorted(x[1:-1], at, side="right")]
@@ -1318,7 +1322,7 @@ def _limit_cost(
     """Return the limits of one curve. `chosen` contains the best cutoff in each resample."""
     cost, best = find_lowest(cuts, sample.weight, x)
     down = up = np.zeros(len(x))
-    tpr, fpr = (count / count[-1] for count in cuts.weigh(sample.weight).cumulate()[:2])
+    tpr, fpr = (count / count[-1] for count in cuts.weigh(sample.weight).cumulate())
     # Wilson limits of both rates at the cuts of the resamples and at the best cut
     for cut in (chosen, best[None]):
         rates = fpr[cut].mean(axis=0), 1 - tpr[cut].mean(axis=0)

@@ -1542,7 +1542,7 @@ def find_row(function: Callable[..., Any]) -> Metric | None:
     return ROWS.get(function) if isinstance(function, Hashable) else None
 
 
-def find_sums(metric: Callable[..., Any]) -> Sums | None:
+def find_sums(metric: Any) -> Sums | None:
     """Return the sums behind a metric of texts, with the options of a `partial`, or None."""
     function, arguments = unwrap(metric)
     row = find_row(function)

@@ -307,10 +307,10 @@ def _measure_chosen(
     # true and false positives at every cut
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
     cuts = sample.ranked
-    thresholds = cuts.cumulate()[2][1:]
+    thresholds = cuts.thresholds[1:]
 
     def count(weight: Floats) -> tuple[Floats, Floats]:
-        true, false, _ = cuts.weigh(weight).cumulate()
+        true, false = cuts.weigh(weight).cumulate()
         return true[1:], false[1:]  # skip the cut at which no sample is predicted positive
 
     counts, chosen, gaps = count(sample.weight), [], []
