@@ -87,7 +87,11 @@ def find_area(
             continue
         # weight of the correctly ordered pairs of each prediction, and of all its pairs
         data = positive[part], score[part], own_weight[part]
-        wins[part] = data[2] * (ranked or rank_scores(*data)).find_wins(data[0])
+        if ranked is None and is_rare(data[0]):
+            won = compare_rare(*data)
+        else:
+            won = (ranked or rank_scores(*data)).find_wins(data[0])
+        wins[part] = data[2] * won
         pairs[part] = up[part] * totals[1] + down[part] * totals[0]
     if row is not None:
         wins, pairs = (
@@ -102,6 +106,35 @@ def find_area(
     if min(value, 1 - value) < intervals.ROUNDING:
         return Area(float(round(value)), np.zeros(len(weight)))
     return Area(value, (wins - value * pairs) / total)
+
+
+MOST_RARE = 24
+"""Largest number of samples of a class that are compared with all others, without a sort."""
+
+
+def is_rare(positive: NDArray[np.bool_]) -> bool:
+    """Whether the positives are so few that comparing each one is faster than a sort."""
+    return int(np.count_nonzero(positive)) <= MOST_RARE
+
+
+def compare_rare(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
+    """Return the result of `Ranked.find_wins` for few positives."""
+    first, second = score[positive][:, None], score[~positive]
+    higher = (first > second) + 0.5 * (first == second)
+    wins = np.empty(len(score))
+    wins[positive], wins[~positive] = higher @ weight[~positive], weight[positive] @ higher
+    return wins
+
+
+def average_precision(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> float:
+    """Return the average precision, the value of `precision_influence` without the influence."""
+    if not is_rare(positive):
+        return precision_influence(positive, score, weight)[0]
+    # weights of the positives and of all samples down to each positive
+    own = weight[positive]
+    reached = score >= score[positive][:, None]
+    hits, below = (reached[:, positive] @ own, reached @ weight)
+    return float(own @ (hits / below) / own.sum())
 
 
 def partial_area(
@@ -191,22 +224,31 @@ class Ranked(NamedTuple):
     ----------
     order : ndarray of shape (n_samples,)
         Sample indices by increasing score.
-    begins : bool ndarray of shape (n_samples,)
-        Whether a distinct score starts at this position of `order`.
+    first : ndarray of shape (n_scores,)
+        Positions of `order` where a distinct score starts.
     score : ndarray of shape (n_scores,)
         The distinct scores.
+    own : bool ndarray of shape (n_samples,)
+        Whether the sample at each position is positive.
     positives, negatives : ndarray of shape (n_scores,)
         Total weight of each class at each score.
-    squares : tuple of two ndarray of shape (n_scores,)
-        Sums of the squared weights, the same arrays if all weights are 1.
     """
 
     order: NDArray[np.intp]
-    begins: NDArray[np.bool_]
+    first: NDArray[np.intp]
     score: Floats
+    own: NDArray[np.bool_]
     positives: Floats
     negatives: Floats
-    squares: tuple[Floats, Floats]
+
+    def weigh(self, weight: Floats) -> Ranked:
+        """Return the same samples with other weights, such as their counts in a resample."""
+        weight = weight[self.order]
+        positives = weight * self.own
+        sides = positives, weight - positives
+        if len(self.first) < len(self.order):
+            sides = np.add.reduceat(sides[0], self.first), np.add.reduceat(sides[1], self.first)
+        return self._replace(positives=sides[0], negatives=sides[1])
 
     @property
     def totals(self) -> tuple[float, float]:
@@ -215,9 +257,9 @@ class Ranked(NamedTuple):
 
     @property
     def area(self) -> float:
-        """Area under the ROC curve. Ties count one half."""
-        positives, negatives = self.totals
-        return float(self.positives @ self.below / positives / negatives)
+        """Area under the ROC curve, or nan if a class has no weight. Ties count one half."""
+        pairs = float(np.prod(self.totals))
+        return float(self.positives @ self.below) / pairs if pairs > 0 else np.nan
 
     @property
     def below(self) -> Floats:
@@ -229,73 +271,42 @@ class Ranked(NamedTuple):
         """Weight of the positives above each score. Ties count one half."""
         return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
 
-    def cumulate(self) -> tuple[Floats, Floats, Floats]:
-        """Return the weights of true and false positives at each threshold, and the thresholds.
+    @property
+    def thresholds(self) -> Floats:
+        """Thresholds from high to low.
 
         The first threshold, inf, predicts no sample as positive. Each further threshold adds the
         samples with the next lower score.
         """
+        return np.concatenate(([np.inf], self.score[::-1]))
+
+    def cumulate(self) -> tuple[Floats, Floats]:
+        """Return the weights of true and false positives at each threshold."""
         sides = self.positives, self.negatives
         tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
-        return tp, fp, np.concatenate(([np.inf], self.score[::-1]))
-
-    @property
-    def counts(self) -> NDArray[np.intp]:
-        """Number of samples with each score."""
-        return np.diff(np.flatnonzero(self.begins), append=len(self.order))
+        return tp, fp
 
     def find_wins(self, positive: NDArray[np.bool_]) -> Floats:
         """Return the weight of the other class that is ranked correctly against each sample."""
         below, above = self.below, self.above
         if len(below) < len(self.order):
-            below, above = np.repeat(below, self.counts), np.repeat(above, self.counts)
+            counts = np.diff(self.first, append=len(self.order))
+            below, above = np.repeat(below, counts), np.repeat(above, counts)
         wins = np.empty(len(self.order))
         wins[self.order] = np.where(positive[self.order], below, above)
         return wins
 
 
-def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
-    # sort by score, and mark where a distinct score begins
+def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats | None = None) -> Ranked:
+    """Return the samples sorted by score. The default of the weights is 1."""
     order = np.argsort(score)
-    values, own, weight = score[order], positive[order], weight[order]
+    values = score[order]
+    # positions where a distinct score begins
     begins = np.ones(len(order), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=begins[1:])
-    first = None if begins.all() else np.flatnonzero(begins)
-
-    def add_up(weight: Floats) -> tuple[Floats, Floats]:
-        up, down = weight * own, weight * ~own
-        if first is None:
-            return up, down
-        return np.add.reduceat(up, first), np.add.reduceat(down, first)
-
-    # weights of both classes at each distinct score
-    up, down = add_up(weight)
-    squares = (up, down) if np.all(weight == 1) else add_up(weight**2)
-    return Ranked(order, begins, values if first is None else values[first], up, down, squares)
-
-
-class WeightedAreas:
-    """Areas of some scores for any weights of the samples, such as their counts in a resample.
-
-    Each score is sorted once. The area for given weights then takes only a few sums.
-    """
-
-    def __init__(self, positive: NDArray[np.bool_], scores: Sequence[Floats]) -> None:
-        unit = np.ones(len(positive))
-        self.positive = positive
-        self.ranked = [rank_scores(positive, score, unit) for score in scores]
-
-    def __call__(self, weight: Floats) -> Floats:
-        """Return the area of each score, or nan if a class has no weight."""
-        up, down = weight * self.positive, weight * ~self.positive
-        pairs, sums = up.sum() * down.sum(), []
-        for ranked in self.ranked:
-            # weights of both classes at each distinct score, and of the negatives below it
-            first = np.flatnonzero(ranked.begins)
-            positives = np.add.reduceat(up[ranked.order], first)
-            negatives = np.add.reduceat(down[ranked.order], first)
-            sums.append(positives @ (np.cumsum(negatives) - negatives / 2))
-        return np.array(sums) / pairs if pairs > 0 else np.full(len(sums), np.nan)
+    first, empty = np.flatnonzero(begins), np.empty(0)
+    ranked = Ranked(order, first, values[first], positive[order], empty, empty)
+    return ranked.weigh(np.ones(len(order)) if weight is None else weight)
 
 
 def precision_influence(

@@ -68,6 +68,13 @@ class Cells:
             return self.counts
         return self.count((self.weight / self.largest) ** 2)
 
+    @cached_property
+    def table(self) -> ConfusionTable:
+        """Square table of the cells in their order."""
+        size = int(self.n_cells**0.5)
+        counts: Floats = self.counts.sum(axis=0).reshape(size, size)
+        return ConfusionTable(counts, self, np.arange(self.n_cells), phi)
+
     def spread(self, slope: Floats, groups: Codes | None) -> list[Spread]:
         """Return the spread of the mean slope over the cells, for each repeat."""
         if groups is None:
@@ -148,22 +155,23 @@ def count_cells(
 
 def score_form(
     table: ConfusionTable,
-    estimate: float,
     groups: Codes | None = None,
     *,
+    known: float | None = None,
     widen: Callable[[float], float] | None = None,
-) -> tuple[Callable[[float], Limits], float]:
-    """Return the score interval by confidence level, and the standard error of the estimate.
+) -> tuple[float, tuple[Callable[[float], Limits], float]]:
+    """Return the metric, and its score interval by confidence level and standard error.
 
     The effective sample size is the number of independent samples, each of weight 1, whose metric
     would have this variance (see `size_from_variance`). Groups use Student's t quantile, as in
     Korn and Graubard (1998). If the table is the sum of several tables of the same samples, the
-    variance is the mean of their variances. `widen` returns the ratio of the variance of the
+    variance is the mean of their variances. The limits include the `known` value of the metric,
+    which may differ by rounding. `widen` returns the ratio of the variance of the
     estimate to this variance.
     """
     # slope of the metric in each cell, and its spread over the samples
     share = table.share
-    gradient = table.metric(share)[1]
+    value, gradient = table.metric(share)
     slope = gradient - np.sum(share * gradient)
     cells = table.cells
     largest = (cells.counts.sum() / cells.largest) ** 2 / cells.squares.sum() / len(cells.counts)
@@ -184,8 +192,8 @@ def score_form(
     find_limits = partial(score_limits, table.metric)
     if share.shape == (2, 2) and table.score is not None and table.score.has_closed_limits:
         find_limits = partial(limits_of_class, table.score)
-    args = find_limits, share, estimate, size / larger, degrees
-    return partial(_score_interval, *args), error * float(np.sqrt(larger))
+    args = find_limits, share, value if known is None else known, size / larger, degrees
+    return float(value), (partial(_score_interval, *args), error * float(np.sqrt(larger)))
 
 
 def _score_interval(

@@ -11,6 +11,7 @@ In this order, the module contains:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -750,7 +751,8 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     weight, ranked = sample.weight, sample.ranked
     scale = float(weight.sum() / (weight @ weight))
     events, others = scale * ranked.positives, scale * ranked.negatives
-    squares = scale**2 * ranked.squares[0], scale**2 * ranked.squares[1]
+    squared = ranked.weigh((scale * weight) ** 2)
+    squares = squared.positives, squared.negatives
     masses = calibration.Masses(_find_odds(ranked.score), events, others, squares)
     p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
     data = Validated(sample.positive, p, weight, sample.group, masses)
@@ -1194,13 +1196,8 @@ def _invert(
 
 def _bisect(condition: Callable[[float], bool], fails: float, works: float) -> float:
     """Return the boundary between a place where a condition fails and one where it is true."""
-    for _ in range(STEPS):
-        middle = (fails + works) / 2
-        if condition(middle):
-            works = middle
-        else:
-            fails = middle
-    return works
+    places = np.linspace(fails, works, 2**STEPS + 1)
+    return float(places[bisect_left(places, True, hi=len(places) - 1, key=condition)])
 
 
 def _scale_brier(data: Validated) -> Measure:

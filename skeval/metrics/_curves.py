@@ -37,28 +37,6 @@ _DIRECTIONS = 7
 """Number of directions over which the limits of the precision are searched, for each angle."""
 
 
-class Cuts:
-    """Thresholds of a score, and the weights of both classes at or above each one.
-
-    Thresholds have shape (n_cuts + 1,). The first is inf, so no sample is predicted as positive.
-    Each further threshold adds the samples with the next lower distinct score.
-    """
-
-    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
-        # distinct scores, from high to low
-        values, self.place = np.unique(-score, return_inverse=True)
-        self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
-
-    def count(self, weight: Floats) -> tuple[Floats, Floats]:
-        """Return the total weights of true and false positives at each threshold."""
-        sums = (
-            np.bincount(self.place, weight * own, minlength=len(self.thresholds) - 1)
-            for own in (self.positive, ~self.positive)
-        )
-        true, false = (np.concatenate(([0.0], np.cumsum(weights))) for weights in sums)
-        return true, false
-
-
 @validate_params(CONSTRAINTS)
 def ranking_loss(
     y_true: ArrayLike,
@@ -185,7 +163,7 @@ def break_even_point(
     positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     # cumulative counts of the samples that have weight
     seen = weight > 0
-    tp, fp, _ = areas.rank_scores(positive[seen], score[seen], weight[seen]).cumulate()
+    tp, fp = areas.rank_scores(positive[seen], score[seen], weight[seen]).cumulate()
     if tp[-1] == 0:
         return _checks.give_nan("break_even_point needs a positive sample in y_true, got none.")
     predicted = (tp + fp)[1:]
@@ -350,7 +328,8 @@ class CurveSample:
         """Area under the ROC curve, or the partial area, and the influence of each sample."""
         if self.max_fpr is not None:
             return areas.partial_area(*self.arrays, self.max_fpr)
-        return areas.find_area(*self.arrays, ranked=self.ranked)
+        ranked = None if areas.is_rare(self.positive) else self.ranked
+        return areas.find_area(*self.arrays, ranked=ranked)
 
     @cached_property
     def spread(self) -> Spread:
@@ -361,19 +340,19 @@ class CurveSample:
     @property
     def average_precision(self) -> float:
         """Average precision, the mean over thresholds weighted by the gain in recall."""
-        return areas.precision_influence(*self.arrays)[0]
+        return areas.average_precision(*self.arrays)
 
     @property
     def z(self) -> float:
         """Two-sided normal quantile, or Student's t quantile with groups."""
         return intervals.normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
 
-    def steps(self) -> tuple[Steps, Floats]:
-        """Return the ROC curve with the effective class sizes, and its thresholds."""
+    def steps(self) -> Steps:
+        """Return the ROC curve with the effective class sizes."""
         # rates at each cut
-        tp, fp, thresholds = self.ranked.cumulate()
+        tp, fp = self.ranked.cumulate()
         n_positives, n_negatives = self.sizes
-        return Steps(fp / fp[-1], tp / tp[-1], n_negatives, n_positives), thresholds
+        return Steps(fp / fp[-1], tp / tp[-1], n_negatives, n_positives)
 
     @property
     def area(self) -> float:
@@ -522,14 +501,18 @@ def find_gains(sample: CurveSample, n_points: int) -> Curve:
     for at, k in enumerate(x[1:-1].tolist(), 1):
         y[at], _, limits = find_top(*sample.arrays, k, sample.group).close("recall")
         low[at], high[at] = limits(sample.confidence_level)
-    tp, fp, thresholds = sample.ranked.cumulate()
+    tp, fp = sample.ranked.cumulate()
     points = np.column_stack([(tp + fp) / (tp[-1] + fp[-1]), tp / tp[-1]])
     ends = {"low": low, "high": high, "confidence_level": sample.confidence_level}
     axes, extra = (
         ("fraction_of_samples", "recall"),
         RankingExtra(points=points, distances=np.empty(0)),
     )
-    more: dict[str, Any] = {"thresholds": thresholds, "method": "score", "extra": extra} | ends
+    more: dict[str, Any] = {
+        "thresholds": sample.ranked.thresholds,
+        "method": "score",
+        "extra": extra,
+    } | ends
     return Curve(name="cumulative gains", axes=axes, x=x, y=y, **more)
 
 
@@ -651,7 +634,7 @@ def roc_curve_band(
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     if kind == "gains":
         return find_gains(sample, n_points)
-    steps, thresholds = sample.steps()
+    steps = sample.steps()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=False)
     x = np.linspace(0, 1, n_points)
 
@@ -667,7 +650,7 @@ def roc_curve_band(
         axes=("false_positive_rate", "true_positive_rate"),
         x=x,
         y=steps.above(x),
-        thresholds=thresholds,
+        thresholds=sample.ranked.thresholds,
         area=area,
         extra=RankingExtra(points=np.column_stack([steps.x, steps.y]), distances=distances),
         **sample.find_ends(limits, distances),
@@ -768,7 +751,7 @@ def precision_recall_curve_band(
     """
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     # false-positive rates against recall: the ROC curve with the classes exchanged
-    roc, thresholds = sample.steps()
+    roc = sample.steps()
     steps, r = roc.swap(), np.linspace(0, 1, n_points)[1:]
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=True)
     # prevalence and its effective sample size
@@ -801,7 +784,7 @@ def precision_recall_curve_band(
         axes=("recall", "precision"),
         x=r,
         y=_precision(share, r, steps.below(r)),
-        thresholds=thresholds[1:],
+        thresholds=sample.ranked.thresholds[1:],
         area=area,
         extra=RankingExtra(
             points=np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
@@ -957,8 +940,7 @@ def net_benefit(
             gains = positives
         counts = intervals.add_up(place, cells.counts[0], len(gains))
         table = ConfusionTable(counts, cells, place, metric)
-        estimate = table.metric(table.share)[0]
-        limits, _ = score_form(table, estimate, group)
+        estimate, (limits, _) = score_form(table, group)
         results[:, at] = estimate, *limits(confidence_level)
     # net benefit of treating every sample
     treat_all = (share - (1 - share) * odds) / (share if standardize else 1.0)
@@ -1050,7 +1032,7 @@ def cost_curve(
     """
     # the line of each cut, and the lower envelope of all lines
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, None)
-    tp, fp, thresholds = sample.ranked.cumulate()
+    tp, fp = sample.ranked.cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, cuts = lower_envelope(lines, hull(tp, fp))
     area = sample.describe_area("area under the cost curve", float(auc(x, y)), np.nan, "cost_curve")
@@ -1059,7 +1041,7 @@ def cost_curve(
         axes=COST_AXES,
         x=x,
         y=y,
-        thresholds=thresholds[cuts],
+        thresholds=sample.ranked.thresholds[cuts],
         area=area,
         extra=CostExtra(lines=lines),
     )
@@ -1270,7 +1252,7 @@ def cost_curve_band(
         data = y_true, baseline, pos_label, sample_weight, None
         scores.append(check_curve_sample(*data, name="baseline").score)
     # curves of the sample and of resamples of each class, for both scores
-    cuts, x = [Cuts(positive, score) for score in scores], np.linspace(0, 1, n_points)
+    cuts, x = [areas.rank_scores(positive, score) for score in scores], np.linspace(0, 1, n_points)
     root = _checks.root_seed(random_state)
     resample_weights = (
         weight * _counts(positive, group, _checks.repetition_rng(root, b))
@@ -1325,22 +1307,22 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
     return counts
 
 
-def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
+def find_lowest(cuts: Ranked, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Return the lowest cost of weighted samples at each x, and the threshold that attains it."""
     # lines of the cuts with these weights, and their envelope
-    tp, fp = cuts.count(weight)
+    tp, fp = cuts.weigh(weight).cumulate()
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
     x, y, best = lower_envelope(lines, hull(tp, fp))
     return np.interp(at, x, y), best[np.searchsorted(x[1:-1], at, side="right")]
 
 
 def _limit_cost(
-    cuts: Cuts, sample: CurveSample, x: Floats, chosen: NDArray[np.intp], replicates: Floats
+    cuts: Ranked, sample: CurveSample, x: Floats, chosen: NDArray[np.intp], replicates: Floats
 ) -> tuple[Floats, Floats]:
     """Return the limits of one curve. `chosen` contains the best cutoff in each resample."""
     cost, best = find_lowest(cuts, sample.weight, x)
     down = up = np.zeros(len(x))
-    tpr, fpr = (count / count[-1] for count in cuts.count(sample.weight))
+    tpr, fpr = (count / count[-1] for count in cuts.weigh(sample.weight).cumulate())
     # Wilson limits of both rates at the cuts of the resamples and at the best cut
     for cut in (chosen, best[None]):
         rates = fpr[cut].mean(axis=0), 1 - tpr[cut].mean(axis=0)

@@ -258,7 +258,7 @@ def lift_at_k(
 
 def find_separation(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
     """Return the true- and the false-positive rate at the threshold of their largest difference."""
-    tp, fp, _ = rank_scores(positive, score, weight).cumulate()
+    tp, fp = rank_scores(positive, score, weight).cumulate()
     rates = np.array([tp / tp[-1], fp / fp[-1]])
     return rates[:, np.argmax(rates[0] - rates[1])]
 

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.integrate import IntegrationWarning, quad, quad_vec
 from scipy.special import expit
-from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
@@ -99,10 +98,8 @@ def _absolute_errors(
     true = _checks.check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
     pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
     # a column is the same as a vector
-    if true.shape != pred.shape or true.ndim != 1:
-        with _checks.naming("y_true", "y_pred"):
-            check_consistent_length(true, pred)
-        true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
+    _checks.check_same_length(y_true=true, y_pred=pred)
+    true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
     if true.shape != pred.shape:
         raise ValueError(
             f"y_true and y_pred must have one shape, got {true.shape} and {pred.shape}."
@@ -114,7 +111,7 @@ def _absolute_errors(
         return error, None
     # one weight for each output of a sample
     weight = _checks.check_weights("sample_weight", sample_weight, len(true))
-    return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])
+    return error, np.repeat(weight, true.shape[1])
 
 
 def _read_forecasts(y_true: Any, y_pred: Any, n_columns: int = 0) -> tuple[Floats, Floats]:
@@ -359,10 +356,6 @@ def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
     return -np.log(own.clip(np.finfo(shares.dtype).eps, 1.0))
 
 
-ROWS_OF_BLOCK = 2**18
-"""Number of probabilities that are copied at a time."""
-
-
 def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
     """Return the squared distances between probabilities and outcomes.
 
@@ -370,13 +363,9 @@ def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
     """
     if shares.shape[1] == 2:
         return (shares[:, 1] - codes) ** 2
-    # a few rows at a time, because there may be thousands of classes
-    squares, size = np.empty(len(codes)), max(1, ROWS_OF_BLOCK // shares.shape[1])
-    for start in range(0, len(codes), size):
-        away = shares[start : start + size].copy()
-        away[np.arange(len(away)), codes[start : start + size]] -= 1.0
-        squares[start : start + size] = np.sum(away**2, axis=1)
-    return squares
+    own = shares[np.arange(len(codes)), codes]
+    others = np.einsum("ij,ij->i", shares, shares) - own**2
+    return np.maximum(others, 0.0) + (1 - own) ** 2  # rounding may give -1e-17
 
 
 LOSSES: dict[str, Callable[[Any, Any], Any]] = {

@@ -90,8 +90,7 @@ def range_of(name: Any, n_classes: int | None = None) -> tuple[float, float]:
         return (low, high) if larger_is_better else (0.0 - high, 0.0 - low)
     if not isinstance(name, str):
         return _table.ANY_NUMBER
-    shown = (row for row in _table.METRICS if any(metric.name == name for metric in row.reported))
-    row = SCORERS.get(name) or next(shown, None) or row_of_scorer(name)
+    row = SCORERS.get(name) or _table.REPORTED_ROWS.get(name) or row_of_scorer(name)
     low, high = _table.ANY_NUMBER if row is None else row.bounds(n_classes)
     return (0.0 - high, 0.0 - low) if name.startswith("neg_") else (low, high)
 

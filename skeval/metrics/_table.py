@@ -31,11 +31,11 @@ from skeval._inference.areas import (
     count_effective,
     find_area,
     partial_area,
-    precision_influence,
     rank_scores,
     rank_terms,
     spread_of_areas,
 )
+from skeval._inference.areas import average_precision as find_precision
 from skeval._inference.errors import (
     TestLosses,
     degrees_of_mean,
@@ -83,7 +83,7 @@ from skeval.metrics._regression import (
     smape,
     winkler_loss,
 )
-from skeval.metrics._text import bleu_score, log_bleu_score
+from skeval.metrics._text import Sums, bleu_score, log_bleu_score, make_sums
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
 
@@ -337,6 +337,8 @@ class Metric:
     batch : mapping of str to callable
         ``batch[average](predictions)`` returns the metric of each of many fits. The key is ""
         without average.
+    sums : callable or None
+        ``sums(**arguments)`` returns the metric of texts as a function of sums over sentences.
     reported : tuple of Reported
         Forms of the metric that a report shows by default.
     """
@@ -357,6 +359,7 @@ class Metric:
     root: bool = False
     influence: Callable[[Arguments, Sample], Ranking | None] | None = None
     batch: Mapping[str, BatchScore] = field(default_factory=dict)
+    sums: Callable[..., Sums] | None = None
     reported: tuple[Reported, ...] = field(default=())
 
     @property
@@ -609,9 +612,10 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
     elif isinstance(row.from_table, Averaged) and average in ("macro", "weighted"):
         table = count_labels(row.from_table, arguments, sample, flat)
     # the interval must be for the number that scikit-learn returns
-    if table is None or not _agree(table.metric(table.share)[0], sample.value):
+    if table is None:
         return {}
-    return {"score": tables.score_form(table, sample.value, flat.groups)}
+    value, form = tables.score_form(table, flat.groups, known=sample.value)
+    return {"score": form} if _agree(value, sample.value) else {}
 
 
 def count_labels(
@@ -744,7 +748,7 @@ def find_rank_noise(sample: Sample, columns: Floats) -> float:
         for part in sample.parts:
             # number of samples below each one, with half of the ties
             every = np.ones(len(column[part]), dtype=bool)
-            ranked = rank_scores(~every, column[part], np.ones(len(every)))
+            ranked = rank_scores(~every, column[part])
             ranks[part] = ranked.find_wins(every) - len(every) / 2
         spread += sample._replace(y_pred=ranks).measure_spread(np.zeros(len(ranks)))
     return min(1.0, float(spread[1] / spread[0])) if spread[0] > 0 else 0.0
@@ -781,19 +785,18 @@ def _use_normal(value: float, error: float, name: str) -> Forms:
 def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     """Return intervals of a function of the confusion table."""
     table = count_table(row, arguments, *sample[:2], sample.weight)
-    value = float(table.metric(table.share)[0])
-    if not _agree(value, sample.value):
-        return np.nan, {}
-    return value, close_table(table, sample.value, sample.groups)
+    return close_table(table, sample.groups, sample.value)
 
 
-def close_table(table: ConfusionTable, value: float, groups: Codes | None) -> Forms:
-    """Return the intervals of the metric of a confusion table."""
-    form = tables.score_form(table, value, groups)
+def close_table(
+    table: ConfusionTable, groups: Codes | None, known: float | None = None
+) -> Measured:
+    """Return the metric of a confusion table and its intervals."""
+    value, form = tables.score_form(table, groups, known=known)
     if table.score is None:
-        return {"score": form}
+        return value, {"score": form}
     error = float(np.sqrt(tables.delta_variance(table.counts, table.score)[1]))
-    return {"score": form} | _use_normal(value, error, "delta")
+    return value, {"score": form} | _use_normal(value, error, "delta")
 
 
 def close_side(
@@ -808,11 +811,10 @@ def close_side(
     if not whole:
         warn_undefined(f"{row.name} is 0/0, nan: there is no such sample.")
         return np.nan, {"score": (intervals.give_no_limits, np.nan)}
-    value = float(table.metric(table.share)[0])
+    value, forms = close_table(table, groups)
     if groups is not None or counted.cells.weight is not None:
-        return value, {"score": tables.score_form(table, value, groups)}
-    forms = intervals.close_proportion(value, round(whole * value), whole)
-    return value, forms | close_table(table, value, None)
+        return value, {"score": forms["score"]}
+    return value, intervals.close_proportion(value, round(whole * value), whole) | forms
 
 
 def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
@@ -838,7 +840,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     if sample.folds is None:
         value, n = sample.value, float(positive.sum())
         if np.isnan(value):
-            value = precision_influence(positive, sample.y_pred, sample.weigh())[0] if n else 0.0
+            value = find_precision(positive, sample.y_pred, sample.weigh()) if n else 0.0
         value = min(1.0, value)
         return value, intervals.close_proportion(value, value * n, n) if n else {}
     # scores of different models have no common scale; each repeat ranks all samples
@@ -849,7 +851,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
         aligned[part] = align_scores(*ranked, sample.folds.fit[part])
         if np.isnan(aligned[part]).any():
             return np.nan, {}
-        values.append(precision_influence(positive[part], aligned[part], weight[part])[0])
+        values.append(find_precision(positive[part], aligned[part], weight[part]))
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
     groups = None if groups is None else groups[first]
     size = count_effective(positive[first], weight[first], groups)
@@ -1517,8 +1519,8 @@ METRICS: tuple[Metric, ...] = (
         )
     ),
     # text
-    Metric(bleu_score),
-    Metric(log_bleu_score, range=(-np.inf, 0.0)),
+    Metric(bleu_score, sums=partial(make_sums, np.exp)),
+    Metric(log_bleu_score, range=(-np.inf, 0.0), sums=partial(make_sums, float)),
 )  # fmt: skip
 METRICS += tuple(  # scikit-learn has scorers for these, but no public functions
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
@@ -1532,11 +1534,19 @@ if hasattr(sk, "d2_brier_score"):  # since scikit-learn 1.8
 
 ROWS = {row.function: row for row in METRICS}
 REPORTED = {reported.name: reported for row in METRICS for reported in row.reported}
+REPORTED_ROWS = {reported.name: row for row in METRICS for reported in row.reported}
 
 
 def find_row(function: Callable[..., Any]) -> Metric | None:
     """Return the row of a metric, or None."""
     return ROWS.get(function) if isinstance(function, Hashable) else None
+
+
+def find_sums(metric: Any) -> Sums | None:
+    """Return the sums behind a metric of texts, with the options of a `partial`, or None."""
+    function, arguments = unwrap(metric)
+    row = find_row(function)
+    return None if row is None or row.sums is None else row.sums(**arguments)
 
 
 def range_of_metric(

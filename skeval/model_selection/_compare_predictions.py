@@ -16,7 +16,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from skeval._inference.areas import WeightedAreas
+from skeval._inference.areas import Ranked, rank_scores
 from skeval._inference.intervals import Codes, Spread, size_from_weights, spread_between
 from skeval._resampling.sampling_units import (
     DrawingUnits,
@@ -29,8 +29,7 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics._scorers import name_scoring
-from skeval.metrics._table import METRICS, Sample, find_row, range_of_metric, unwrap
-from skeval.metrics._text import find_sums
+from skeval.metrics._table import METRICS, Sample, find_row, find_sums, range_of_metric, unwrap
 from skeval.model_selection._comparison import (
     Comparison,
     ComparisonExtra,
@@ -579,7 +578,7 @@ class ComparedPredictions:
                     scores = [partial(self._score, vector) for vector in self.vectors]
                     resampled = values_or_nan(scores, *plan)
                 else:
-                    areas = WeightedAreas(positive, self.vectors)
+                    areas = [rank_scores(positive, vector) for vector in self.vectors]
                     resampled = values_of_draws(partial(areas_held, areas, self.weight), *plan)
             elif self._are_counts(of_samples):
                 # the number of samples of each pattern of right and wrong predictions; patterns in
@@ -623,7 +622,7 @@ class ComparedPredictions:
                     swapped = partial(self._score_exchanged, *pair)
                     exchanges.append(values_or_nan((swapped, self._sign_exchanged), *plan))
                 else:
-                    both = WeightedAreas(np.tile(positive, 2), [np.concatenate(pair)])
+                    both = rank_scores(np.tile(positive, 2), np.concatenate(pair))
                     difference = partial(areas_exchanged, both, self.weight)
                     exchanges.append(values_of_draws(difference, *plan))
             elif self._are_counts(of_samples):
@@ -707,20 +706,21 @@ class ComparedPredictions:
         return Joint(values, factor * moved @ moved.T, degrees, n_rates)
 
 
-def areas_held(areas: WeightedAreas, weight: Any, counts: np.ndarray) -> np.ndarray:
+def areas_held(areas: list[Ranked], weight: Any, counts: np.ndarray) -> np.ndarray:
     """Return the areas of all scores, with samples weighted by their counts in the resample."""
-    return areas(counts * 1.0 if weight is None else counts * weight)
+    drawn = counts * 1.0 if weight is None else counts * weight
+    return np.array([ranked.weigh(drawn).area for ranked in areas])
 
 
-def areas_exchanged(both: WeightedAreas, weight: Any, exchanged: np.ndarray) -> np.ndarray:
+def areas_exchanged(both: Ranked, weight: Any, exchanged: np.ndarray) -> np.ndarray:
     """Return the difference of two areas after a swap of some samples, and the mean sign.
 
     `both` contains the samples twice, with the scores of the first and of the second model.
     """
     own = (1 - exchanged) * (1.0 if weight is None else weight)
     other = exchanged * (1.0 if weight is None else weight)
-    difference = both(np.concatenate([own, other])) - both(np.concatenate([other, own]))
-    return np.append(difference, (own.sum() - other.sum()) / (own.sum() + other.sum()))
+    a, b = (both.weigh(np.concatenate(pair)).area for pair in ((own, other), (other, own)))
+    return np.append(a - b, (own.sum() - other.sum()) / (own.sum() + other.sum()))
 
 
 def is_area(metric: Any) -> bool:

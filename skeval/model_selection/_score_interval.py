@@ -22,7 +22,7 @@ from sklearn.metrics import matthews_corrcoef
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
-from skeval._inference.tables import ConfusionTable, CountedClasses, count_cells, score_form
+from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, count_cells, score_form
 from skeval._resampling.fit_request import (
     FitRequest,
     check_one_number,
@@ -612,42 +612,37 @@ def measure_classes(predictions: Predictions, only: Names = None) -> Iterator[Me
     # metrics of each class
     for code, label in enumerate(classes if counted is not None else ()):
         assert counted is not None
-        # four cells, whatever the number of classes
-        cell = 2 * (codes == code) + (predicted == code)
+        # four cells, whatever the number of classes, with this class first
+        cell = 2 * (codes != code) + (predicted != code)
         cells = replace(counted.cells, cell=cell, n_cells=4)
-        table = CountedClasses(np.array([False, True]), cells)
-        yield from measure_tables(predictions, sample, table, only, code, str(label))
+        yield from measure_tables(predictions, sample, cells, only, str(label))
 
 
 def measure_tables(
     predictions: Predictions,
     sample: Sample,
-    counted: CountedClasses,
+    counted: CountedClasses | Cells,
     only: Names = None,
-    code: int | None = None,
     label: str | None = None,
 ) -> Iterator[Measured]:
-    """Yield the metrics of a confusion table, for all samples or for one class."""
-    order = np.array([True, False])
-    binary = None if code is None else counted.order_by(order)
+    """Yield the metrics of a confusion table, or of the four cells of one class."""
     for row, reported in SHOWN:
-        if not row.from_table or reported.of_class == (code is None):
+        if not row.from_table or reported.of_class == (label is None):
             continue
         if not is_wanted(only, reported.name, label):
             continue
         # value, and the interval from its derivatives in the cells
-        if binary is None:
-            table = _table.arrange(row, reported.arguments, counted)
+        if isinstance(counted, Cells):
+            table = row.from_table(counted.table, np.array([True, False]), {})
         else:
-            table = row.from_table(binary, order, {"pos_label": True, "average": "binary"})
+            table = _table.arrange(row, reported.arguments, counted)
         with np.errstate(invalid="ignore", divide="ignore"):
-            estimate = float(table.metric(table.share)[0])
-            estimate = np.nan if is_undefined(row, table) else estimate
             values: list[float] = []
-            if row.loss is None:  # the metric is not a mean of losses
+            if row.loss is None and sample.folds is not None:  # not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
             widen = partial(sample.inflate, values=values)
-            form = score_form(table, estimate, predictions.group, widen=widen)
+            estimate, form = score_form(table, predictions.group, widen=widen)
+            estimate = np.nan if is_undefined(row, table) else estimate
         yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
 
 

@@ -31,7 +31,7 @@ from skeval._inference.intervals import Limits, percentile_limits, size_from_wei
 from skeval._inference.tables import count_cells
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
-from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, warn_of_other_class
+from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
 from skeval.metrics._table import close_side
 from skeval.utils import _checks
 from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
@@ -306,11 +306,11 @@ def _measure_chosen(
     """
     # true and false positives at every cut
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
-    cuts = Cuts(sample.positive, sample.score)
+    cuts = sample.ranked
     thresholds = cuts.thresholds[1:]
 
     def count(weight: Floats) -> tuple[Floats, Floats]:
-        true, false = cuts.count(weight)
+        true, false = cuts.weigh(weight).cumulate()
         return true[1:], false[1:]  # skip the cut at which no sample is predicted positive
 
     counts, chosen, gaps = count(sample.weight), [], []

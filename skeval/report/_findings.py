@@ -269,7 +269,7 @@ def find_misranked(predictions: Predictions) -> np.ndarray:
     wins, pairs = np.zeros(n), np.zeros(n)
     for fit in range(predictions.n_fits):
         part = predictions.fit == fit
-        ranked = rank_scores(positive[part], score[part], np.ones(part.sum()))
+        ranked = rank_scores(positive[part], score[part])
         wins[row[part]] += ranked.find_wins(positive[part])
         pairs[row[part]] += np.where(positive[part], *ranked.totals[::-1])
     return np.asarray(np.where(pairs > 0, 1 - wins / np.maximum(pairs, 1), 0))

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from reference import curves, metric_intervals
 from reference.calibration import number_of_events
 from scipy.stats import beta, binom, norm
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
@@ -25,7 +25,12 @@ from skeval._inference.areas import (
     rank_terms,
 )
 from skeval._inference.intervals import binomial_limits
-from skeval.metrics import expected_calibration_error, reliability_curve, roc_curve_band
+from skeval.metrics import (
+    expected_calibration_error,
+    precision_recall_curve_band,
+    reliability_curve,
+    roc_curve_band,
+)
 from skeval.model_selection import metric_interval
 
 
@@ -259,7 +264,7 @@ def test_limits_of_weighted_events_hold_the_share_that_is_none_at_all(rate):
     assert np.mean(held) > 0.94
 
 
-@pytest.mark.parametrize("n_rare", [3, 8, 9])
+@pytest.mark.parametrize("n_rare", [3, 24, 25])
 def test_an_area_is_the_same_with_classes_and_order_reversed(n_rare):
     """Few positives are compared directly, and many are sorted."""
     rng = np.random.default_rng(n_rare)
@@ -274,9 +279,12 @@ def test_an_area_is_the_same_with_classes_and_order_reversed(n_rare):
         ends = getattr(given.interval, end), getattr(reversed_.interval, end)
         assert_allclose(*ends, rtol=1e-9)
     assert_allclose(given.standard_error, reversed_.standard_error, rtol=1e-9)
+    precision = precision_recall_curve_band(y, score, sample_weight=weight, n_resamples=2).area
+    expected = average_precision_score(y, score, sample_weight=weight)
+    assert_allclose(precision.value, expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_rare", [8, 24])
+@pytest.mark.parametrize("n_rare", [8, 24, 56])
 def test_areas_of_test_sets_count_ties_as_one_half(n_rare):
     """Both classes have the same area, whichever of them is rare in the test sets."""
     rng = np.random.default_rng(n_rare)
