@@ -50,7 +50,7 @@ from skeval._resampling.sampling_units import (
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import group_by_size
 from skeval.utils import _checks
-from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
+from skeval.utils._compat import BaseSearchCV, num_samples, params_of_rows, safe_indexing
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
 """Prediction methods of the columns of a `FitOutput`, in the same order."""
@@ -615,7 +615,7 @@ def validate_inputs(
 
 def check_search(name: str, estimator: Any) -> None:
     """Raise an error if a search does not refit, or tries parameters that its estimator lacks."""
-    if not is_search(estimator):
+    if not isinstance(estimator, BaseSearchCV):
         return
     if getattr(estimator, "refit", True) is False:
         raise ValueError(f"refit of {name} must be True, a metric or a function, got False.")
@@ -732,7 +732,7 @@ def forwards(estimator: Any) -> Any:
     Such estimators are searches, and selectors and regressors that wrap another estimator. `RFECV`
     accepts only groups.
     """
-    if is_search(estimator) or isinstance(estimator, SelectFromModel):
+    if isinstance(estimator, BaseSearchCV | SelectFromModel):
         return estimator.estimator
     if isinstance(estimator, RFE) and not isinstance(estimator, RFECV):
         return estimator.estimator
@@ -765,7 +765,7 @@ def takes_weights(estimator: Any) -> bool:
 
 def splits_by_groups(estimator: Any) -> bool:
     """Whether `fit` takes groups, and a splitter among the parameters requests them."""
-    if is_search(estimator) or isinstance(estimator, RFECV):
+    if isinstance(estimator, BaseSearchCV | RFECV):
         splitters = [estimator.cv]
     elif has_fit_parameter(estimator, "groups"):
         splitters = [value for value in estimator.get_params().values() if hasattr(value, "split")]

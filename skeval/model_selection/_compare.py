@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
-from skeval._adapters.runner import Runner, score_plan
+from skeval._adapters.runner import Runner, score_each
 from skeval._inference.intervals import Codes
 from skeval._resampling.fit_request import FitRequest, StandIn, know_classes
 from skeval._resampling.inputs import (
@@ -302,9 +302,7 @@ class ComparedEstimators(NamedTuple):
         if len(folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
         plan = fold_plan(len(tasks[0].target), folds)
-        scores = np.column_stack(
-            [np.concatenate(list(score_plan(Runner(inputs), plan, scorer))) for inputs in tasks]
-        )
+        scores = np.column_stack([score_each(Runner(one), plan, scorer)[""] for one in tasks])
         if tasks[0].error_score != "raise":
             scores = scores[np.isfinite(scores).all(axis=1)]
             if len(scores) < 2:
