@@ -24,7 +24,7 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.feature_selection import SelectKBest, SelectorMixin
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
@@ -256,6 +256,7 @@ class CV2FeatureSelectionPipeline(
         y = _checks.plain_text(y)
         _checks.check_complete("y", y)
         # data
+        _checks.check_same_length(X=X, y=y)
         X, y = self._check_samples(X, y, ensure_min_samples=2)
         check_classification_targets(y)
         groups = _checks.check_groups(groups, len(y))
@@ -864,19 +865,6 @@ def compare_selections(
         ),
         confidence_level=confidence_level,
     )
-
-
-def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
-    """Return the steps up to the last selector and the later ones, or None without a selector."""
-    if isinstance(estimator, CV2FeatureSelectionPipeline):
-        steps = list_steps(estimator._selector(np.shape(X)[1]))
-        estimator = make_pipeline(*steps, estimator._classifier())
-    if not isinstance(estimator, Pipeline):
-        return None
-    for last in reversed(range(len(estimator) - 1)):
-        if hasattr(estimator[last], "get_support"):
-            return estimator[: last + 1], estimator[last + 1 :]
-    return None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -83,7 +83,7 @@ from skeval.metrics._regression import (
     smape,
     winkler_loss,
 )
-from skeval.metrics._text import bleu_score, log_bleu_score
+from skeval.metrics._text import Sums, bleu_score, log_bleu_score, make_sums
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
 
@@ -337,6 +337,8 @@ class Metric:
     batch : mapping of str to callable
         ``batch[average](predictions)`` returns the metric of each of many fits. The key is ""
         without average.
+    sums : callable or None
+        ``sums(**arguments)`` returns the `Sums` of a score of texts.
     reported : tuple of Reported
         Forms of the metric that a report shows by default.
     """
@@ -357,6 +359,7 @@ class Metric:
     root: bool = False
     influence: Callable[[Arguments, Sample], Ranking | None] | None = None
     batch: Mapping[str, BatchScore] = field(default_factory=dict)
+    sums: Callable[..., Sums] | None = None
     reported: tuple[Reported, ...] = field(default=())
 
     @property
@@ -1517,8 +1520,8 @@ METRICS: tuple[Metric, ...] = (
         )
     ),
     # text
-    Metric(bleu_score),
-    Metric(log_bleu_score, range=(-np.inf, 0.0)),
+    Metric(bleu_score, sums=partial(make_sums, np.exp)),
+    Metric(log_bleu_score, range=(-np.inf, 0.0), sums=partial(make_sums, float)),
 )  # fmt: skip
 METRICS += tuple(  # scikit-learn has scorers for these, but no public functions
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
@@ -1537,6 +1540,13 @@ REPORTED = {reported.name: reported for row in METRICS for reported in row.repor
 def find_row(function: Callable[..., Any]) -> Metric | None:
     """Return the row of a metric, or None."""
     return ROWS.get(function) if isinstance(function, Hashable) else None
+
+
+def find_sums(metric: Any) -> Sums | None:
+    """Return the sums behind a score of texts, or None for other metrics."""
+    function, arguments = unwrap(metric)
+    row = find_row(function)
+    return None if row is None or row.sums is None else row.sums(**arguments)
 
 
 def range_of_metric(

@@ -274,15 +274,6 @@ class Sums(NamedTuple):
         return self.score(self.read(references, hypotheses).sum(axis=0))
 
 
-def find_sums(metric: Any) -> Sums | None:
-    """Return the sums behind a text score with the options of a `partial`, or None."""
-    fixed = metric.keywords if isinstance(metric, partial) else {}
-    function = metric.func if isinstance(metric, partial) else metric
-    if function is bleu_score:
-        return make_sums(np.exp, **fixed)
-    return make_sums(float, **fixed) if function is log_bleu_score else None
-
-
 @validate_params(BLEU_CONSTRAINTS)
 def make_sums(
     link: Callable[[float], float],

@@ -29,8 +29,7 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics._scorers import name_scoring
-from skeval.metrics._table import METRICS, Sample, find_row, range_of_metric, unwrap
-from skeval.metrics._text import find_sums
+from skeval.metrics._table import METRICS, Sample, find_row, find_sums, range_of_metric, unwrap
 from skeval.model_selection._comparison import (
     Comparison,
     ComparisonExtra,

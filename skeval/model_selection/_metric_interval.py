@@ -30,7 +30,6 @@ from skeval.metrics import _table, error_norm, get_scorer
 from skeval.metrics._regression import mean_quantile_loss, winkler_loss
 from skeval.metrics._scorers import row_of_scorer
 from skeval.metrics._table import Forms, Sample
-from skeval.metrics._text import find_sums
 from skeval.model_selection import _subgroups
 from skeval.utils import _checks, _compat
 from skeval.utils._checks import RandomStateLike, validate_params
@@ -414,17 +413,17 @@ def _estimate_metric(
             "median_absolute_error."
         )
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
-    if weight is not None and np.ptp(weight) == 0 and find_sums(metric) is None:
+    if weight is not None and np.ptp(weight) == 0 and _table.find_sums(metric) is None:
         weight = None
     with naming_cause(metric, true, pred):
         statistic = make_statistic(metric, y_true, y_pred, weight)
         value = statistic(np.arange(n))
-    units = sampling_units.drawing_units(
-        n, encode_classes(y_true) if settings.stratify else None, data.groups, crossed=True
-    )
-    if data.groups is not None:
+    codes = encode_classes(y_true) if settings.stratify else None
+    draw_units = partial(sampling_units.drawing_units, n, codes, data.groups, crossed=True)
+    units = None if data.groups is None else draw_units()
+    if units is not None:
         intervals.warn_of_few_groups(units.n_units)
-    sample = Sample(true, pred, value, weight, None if data.groups is None else units.codes)
+    sample = Sample(true, pred, value, weight, None if units is None else units.codes)
 
     # closed forms where there are some, and otherwise the bootstrap
     replicates, fields = np.empty(0), dict[str, Any]()
@@ -438,10 +437,12 @@ def _estimate_metric(
     if forms:
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
-        if data.groups is not None:
+        if units is not None:
             fields = _describe_groups(metric, sample, units)
     else:
-        limits, replicates = _bootstrap_metric(statistic, units, sample, settings, random_state)
+        limits, replicates = _bootstrap_metric(
+            statistic, units or draw_units(), sample, settings, random_state
+        )
         finite = replicates[np.isfinite(replicates)]
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
         n_undefined = len(replicates) - len(finite)
@@ -753,7 +754,7 @@ def make_statistic(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> sampling_units.Statistic:
     """Return the metric as a function of the indices of selected samples."""
-    sums = find_sums(metric)
+    sums = _table.find_sums(metric)
     if sums is None:
         values = find_sample_values(metric, y_true, y_pred, weight)
         return MetricOfRows(metric, y_true, y_pred, weight, values)

@@ -108,7 +108,7 @@ def find_largest_difference(estimates: Results, n_samples: int) -> Estimate:
 
 def limit_largest_difference(estimates: Sequence[Estimate], confidence_level: float) -> Limits:
     """Return limits of the largest difference from intervals with Bonferroni's level."""
-    level = 1 - (1 - confidence_level) / len(estimates)
+    level = intervals.simultaneous_level(confidence_level, len(estimates))
     ends = (estimate.confidence_interval(level) for estimate in estimates)
     low, high = np.array([[end.low, end.high] for end in ends]).T
     return max(0.0, float(low.max() - high.min())), float(high.max() - low.min())

@@ -23,10 +23,11 @@ from skeval._inference.intervals import (
     Limits,
     clip_limits,
     normal_quantile,
+    simultaneous_level,
     size_from_weights,
     wilson_limits,
 )
-from skeval._inference.paired import MAX_LEVEL, simultaneous_level
+from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.inputs import Loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target

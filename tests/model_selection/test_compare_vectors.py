@@ -23,7 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from skeval.metrics import bleu_score
-from skeval.metrics._text import find_sums
+from skeval.metrics._table import find_sums
 from skeval.model_selection import compare_classifiers, compare_predictions, compare_scores
 
 X, Y = make_classification(n_samples=120, n_features=6, n_informative=3, flip_y=0.2, random_state=3)
