@@ -105,8 +105,8 @@ class Runner:
         try:
             solver = self.choose_solver(worker, plan)
             # a job is one fit, or a block for a solver
-            options, one_thread = inputs.run_options, nullcontext()
-            size = 1 if plan.single_fits else None
+            options = {"n_jobs": inputs.n_jobs, "verbose": inputs.verbose, "memory": inputs.memory}
+            one_thread, size = nullcontext(), 1 if plan.single_fits else None
             if solver is not None:
                 size = solver.size_blocks(plan)
                 # a single block is not worth a second process

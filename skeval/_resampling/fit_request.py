@@ -293,10 +293,6 @@ def score_predictions(
     return scores
 
 
-OF_CLASSES = {"predict_proba", "decision_function"}
-"""Prediction methods with a column for each class."""
-
-
 def align_columns(method: str, response: np.ndarray, seen: Any, classes: np.ndarray) -> Any:
     """Return scores of each class in a column, or decision values of the second of two classes.
 
@@ -407,7 +403,7 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
         return scorer
     function, fixed, better = _compat.metric_of_scorer(scorer)
     methods = list_responses(scorer)
-    if not methods or not OF_CLASSES.issuperset(methods) or "labels" in fixed:
+    if not methods or set(methods) - set(SCORING_METHODS) or "labels" in fixed:
         return scorer
     if "labels" not in signature(function).parameters:
         return scorer
@@ -532,7 +528,11 @@ class ScoreTrial:
 
 
 def check_test_sets(
-    inputs: Inputs, plan: ResamplingPlan, scorers: dict[str, Any], *, skip_undefined: bool = False
+    inputs: Inputs,
+    plan: ResamplingPlan,
+    scorers: Mapping[str, Any],
+    *,
+    skip_undefined: bool = False,
 ) -> None:
     """Raise an error if a score needs several samples or classes that a test set of the plan lacks.
 

@@ -524,11 +524,6 @@ class Inputs:
         return relative / relative.mean()
 
     @property
-    def run_options(self) -> dict[str, Any]:
-        """Options of the jobs, that is, workers, progress and cache."""
-        return {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
-
-    @property
     def tags(self) -> Any:
         """Tags of the estimator in scikit-learn."""
         return get_tags(self.estimator)
@@ -538,12 +533,8 @@ class Inputs:
         """The prediction methods to use, some of `RESPONSES`."""
         return [method for method in RESPONSES if hasattr(self.estimator, method)]
 
-    def with_estimator(self, estimator: Any, X: Any = None) -> Inputs:
-        """Return the inputs with another estimator, and perhaps with other features."""
-        return replace(self, estimator=estimator, X=self.X if X is None else X)
-
     def with_options(self, **settings: Any) -> Inputs:
-        """Return the inputs with other losses, weights or run options."""
+        """Return the inputs with another estimator, or other samples, losses or run options."""
         return replace(self, **settings)
 
 
@@ -795,17 +786,11 @@ def check_takes_weights(estimator: Any) -> None:
                 f"enabled, but no part of {type(estimator).__name__} does."
             )
         return
-    # follow pipelines and wrappers to the estimator that is fitted last
-    final, where = estimator, type(estimator).__name__
-    while True:
-        if isinstance(final, Pipeline):
-            name, final = final.steps[-1]
-            where = f"the last step {name!r} of the pipeline ({type(final).__name__})"
-        elif (inner := forwards(final)) is not None:
-            final, where = inner, f"the {type(inner).__name__} in {type(final).__name__}"
-        else:
-            break
+    # the estimator that is fitted last, inside pipelines and wrappers
+    *_, (prefix, final) = list_receivers(estimator)
     if not takes_weights(final):
+        where = type(final).__name__
+        where = f"its last step {prefix.removesuffix('__')!r} ({where})" if prefix else where
         raise TypeError(f"estimator must accept sample_weight in fit, but {where} does not.")
 
 

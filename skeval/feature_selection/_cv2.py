@@ -796,7 +796,7 @@ def selection_bias(
         inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
     parts = inside[:1], inside[1:]
     result = compare_selections(
-        inputs.with_estimator(inside, X), parts, plan, repeat_of, confidence_level
+        inputs.with_options(estimator=inside, X=X), parts, plan, repeat_of, confidence_level
     )
     # warn of a bias
     if result.value > 2 * result.standard_error:
@@ -828,9 +828,8 @@ def compare_selections(
     arguments = fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
     selected = clone(head).fit(X, inputs.target.given, **arguments)
     check_selects(selected)
-    outside = inputs.with_estimator(tail, selected.transform(X)).with_options(
-        params=params_of_part(tail, inputs.params)
-    )
+    later = {"estimator": tail, "X": selected.transform(X)}
+    outside = inputs.with_options(params=params_of_part(tail, inputs.params), **later)
     # errors of the folds without and with the selection inside
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))

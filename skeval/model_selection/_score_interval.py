@@ -665,11 +665,6 @@ def measure_loss(predictions: Predictions, name: str, losses: np.ndarray) -> Mea
     )
 
 
-def summarize_losses(predictions: Predictions, losses: np.ndarray) -> tuple[float, float, float]:
-    """Return the mean loss, its standard error for the trained model, and degrees of freedom."""
-    return read_sample(predictions).average(losses, ())
-
-
 def measure_scorer(predictions: Predictions, name: str) -> Measured:
     """Return the metric of a scorer, that is, a mean loss, or the mean area of several classes."""
     sample, row, n = read_sample(predictions), row_of_scorer(name), predictions.n_tested

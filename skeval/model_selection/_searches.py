@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
@@ -47,7 +48,7 @@ from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
-from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
+from skeval.utils._compat import RoutedScorer, num_samples
 
 Quantity = Literal["low", "high", "value", "standard_error"]
 
@@ -55,7 +56,7 @@ RESUBSTITUTION_SHARE = 0.368
 RETURNED = "run cross_validate with return_estimator=True"
 
 
-class BootstrapSplit(MetadataRequester):
+class BootstrapSplit(BaseCrossValidator):
     """Bootstrap splitter, which trains on a resample and tests on the samples not drawn.
 
     It is a scikit-learn cross-validator for the argument `cv`. The mean test score is the
@@ -99,11 +100,6 @@ class BootstrapSplit(MetadataRequester):
         self.n_splits: int = _checks.check_count("n_splits", n_splits)
         self.stratify = stratify
         self.random_state = random_state
-
-    def __repr__(self) -> str:
-        names = ("n_splits", "stratify", "random_state")
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__name__}({values})"
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits.

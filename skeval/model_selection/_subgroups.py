@@ -190,12 +190,7 @@ def read_units(within: Any, n_samples: int) -> Units:
     if shape != (n_samples,):
         raise ValueError(f"within must have a unit for each of {n_samples} samples, got {shape}.")
     entries = np.asarray(within)
-    missing = _checks.find_missing(entries)
-    if missing.any():
-        raise ValueError(
-            f"within must name the unit of each sample, but {missing.sum()} of {n_samples} are "
-            f"missing (the first at position {missing.argmax()}). Leave out these samples."
-        )
+    _checks.check_complete("within", entries)
     # samples of each unit
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
     if len(names) < 2:

@@ -355,7 +355,7 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
     # outputs of each fit, of the estimator without resampling of its own
     request = request_scores(inputs, options)
     rule, notes = skip_nested_resampling(inputs.estimator)
-    inputs = inputs.with_estimator(rule)
+    inputs = inputs.with_options(estimator=rule)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, options.sample_weight))
     return Task(runner=Runner(inputs), request=request, options=options, notes=tuple(notes))
 

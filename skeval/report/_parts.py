@@ -546,8 +546,8 @@ def _select(evaluation: Evaluation) -> list[Any]:
     # the selected features of each fold
     head, _ = parts
     note = partial(read_selected, feature_names=evaluation.options.feature_names)
-    selecting = evaluation.strict.inputs.with_estimator(head).with_options(
-        params=params_of_part(head, evaluation.inputs.params)
+    selecting = evaluation.strict.inputs.with_options(
+        estimator=head, params=params_of_part(head, evaluation.inputs.params)
     )
     fits = Runner(selecting).fits(plan, FitRequest((), note=note))
     aligned = align_selections([note for _, output in fits for note in output.notes or ()])

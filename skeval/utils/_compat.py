@@ -16,7 +16,6 @@ from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing
 from sklearn.utils._array_api import _convert_to_numpy as convert_to_numpy
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
-from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
 from sklearn.utils._param_validation import HasMethods, InvalidParameterError, Options, StrOptions
 from sklearn.utils._param_validation import Interval as AnyInterval
 from sklearn.utils._param_validation import validate_params as validate_all_params
