@@ -776,7 +776,6 @@ def selection_bias(
     (0.08, 0.4)
     """
     _checks.check_confidence_level(confidence_level)
-    repeats = plans.check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"params": params, "name": "classifier"}
     check_order(selector, classifier)
@@ -790,7 +789,9 @@ def selection_bias(
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
     # both procedures on the same folds
-    plan, repeat_of = plans.make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
+    plan, repeat_of = plans.make_repeated_plan(
+        cv, n_repeats, X, target, inputs.groups, random_state
+    )
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
         inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))

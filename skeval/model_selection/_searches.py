@@ -35,12 +35,7 @@ from skeval._resampling.inputs import (
     list_receivers,
     validate_inputs,
 )
-from skeval._resampling.plans import (
-    bootstrap_plan,
-    check_class_sizes,
-    check_repeats,
-    make_repeated_plan,
-)
+from skeval._resampling.plans import bootstrap_plan, check_class_sizes, make_repeated_plan
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._scorers import range_of, read_scoring
 from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap_error
@@ -809,12 +804,13 @@ def tuning_optimism(
     """
     _checks.check_confidence_level(confidence_level)
     # a search that refits, on each training part
-    repeats = check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     options |= run | {"name": "search"}
     inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options)
-    plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
+    plan, _ = make_repeated_plan(
+        cv, n_repeats, inputs.X, inputs.target, inputs.groups, random_state
+    )
 
     # results of all searches, and the ratios of test to training
     searches: list[Searched] = []
