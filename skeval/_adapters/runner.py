@@ -8,7 +8,7 @@ Trial fits are results of a plan, so the loop does not repeat them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -46,7 +46,8 @@ from skeval._resampling.sampling_units import Target, TooFewMembersError, permut
 from skeval.utils import _compat
 from skeval.utils._checks import ignored_warnings, warn_user
 
-Scores = float | dict[str, float]
+Scores = dict[str, float]
+"""Scores by metric, empty if all fits failed. A single score has the name ''."""
 
 
 class Runner:
@@ -104,8 +105,8 @@ class Runner:
         try:
             solver = self.choose_solver(worker, plan)
             # a job is one fit, or a block for a solver
-            options, one_thread = inputs.run_options, nullcontext()
-            size = 1 if plan.single_fits else None
+            options = {"n_jobs": inputs.n_jobs, "verbose": inputs.verbose, "memory": inputs.memory}
+            one_thread, size = nullcontext(), 1 if plan.single_fits else None
             if solver is not None:
                 size = solver.size_blocks(plan)
                 # a single block is not worth a second process
@@ -230,8 +231,8 @@ def score_plan(
     # scores must be defined on every test set, or are pooled
     inputs = runner.inputs
     request = fit_request.FitRequest.for_scores(inputs.estimator, scoring)
-    scorers = request.scorers(inputs.target)
     label = scoring if isinstance(scoring, str) else "scorer"
+    scorers = request.of_predictions(inputs.target).scorers
     scorers = {name or label: scorer for name, scorer in scorers.items()}
     fit_request.check_scorers(inputs, scorers)
     try:
@@ -242,11 +243,11 @@ def score_plan(
         yield from pool_plan(runner, plan, request, first_block)
         return
     for _, output in runner.fits(plan, request, first_block=first_block):
-        scores = output.scores or [None] * len(output)
-        by_name = next((score for score in scores if isinstance(score, dict)), {})
-        if by_name and not several:
-            names = ", ".join(map(repr, by_name))
-            raise TypeError(f"scoring must return one number here, got a dict with {names}.")
+        scores = [{} if score is None else score for score in output.scores or [{}] * len(output)]
+        names = [name for name in next(filter(None, scores), {}) if name]
+        if names and not several:
+            listed = ", ".join(map(repr, names))
+            raise TypeError(f"scoring must return one number here, got a dict with {listed}.")
         # mean over the fits of each repetition
         starts = range(0, len(scores), plan.fits_per_draw)
         yield [mean_score(scores[start : start + plan.fits_per_draw]) for start in starts]
@@ -257,12 +258,10 @@ def pool_plan(
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the score of all test sets of each repetition together."""
     # scorers replay the predictions of all test sets together
-    inputs = runner.inputs
-    target, several = inputs.target, isinstance(request.scorer, fit_request.EachScorer)
-    scorers = fit_request.EachScorer(request.scorers(target), raises=True)
-    wanted = fit_request.FitRequest(
-        fit_request.methods_of_scorers(scorers.scorers.values(), inputs)
-    )
+    inputs, target = runner.inputs, runner.inputs.target
+    request = request.of_predictions(target)
+    methods = fit_request.methods_of_scorers(request.scorers.values(), inputs)
+    wanted = fit_request.FitRequest(methods)
     for block, output in runner.fits(plan, wanted, first_block=first_block):
         fits, pooled = list(output), list[Scores]()
         for start in range(0, len(fits), plan.fits_per_draw):
@@ -271,32 +270,34 @@ def pool_plan(
             part = block.take(np.arange(len(fits))[of_draw])
             codes = part.tested_labels(target.codes, ~joined.failed)
             if not len(codes):
-                pooled.append(np.nan)
+                pooled.append({})
                 continue
             model = fit_request.StandIn.of_output(joined, inputs.tags, target)
-            rows, labels = np.arange(len(codes)), target.decode(codes)
-            scores = scorers.score_parts(model, rows, labels, target)
-            pooled.append(scores if several else scores[""])
+            labels = target.decode(codes)
+            pooled.append(request.score(model, np.arange(len(codes)), labels, target))
         yield pooled
 
 
 def score_each(
     runner: Runner, plan: ResamplingPlan, scoring: Any, *, skip_undefined: bool = False
-) -> list[Any]:
-    """Return the score of each fit, nan if it failed."""
-    options = {"several": not callable(scoring), "skip_undefined": skip_undefined}
-    parts = score_plan(runner, plan, scoring, **options)
-    return [score for part in parts for score in part]
+) -> dict[str, np.ndarray]:
+    """Return the scores of all fits by metric, nan if a fit failed."""
+    options = {"several": isinstance(scoring, dict), "skip_undefined": skip_undefined}
+    return split_by_metric(chain.from_iterable(score_plan(runner, plan, scoring, **options)))
 
 
-def mean_score(scores: list[Any]) -> Scores:
-    """Return the mean over the successful fits, by metric if there are several."""
-    scores = [score for score in scores if score is not None]
-    if not scores:
-        return np.nan
-    if isinstance(scores[0], dict):
-        return {name: float(np.mean([score[name] for score in scores])) for name in scores[0]}
-    return float(np.mean(scores))
+def mean_score(scores: list[Scores]) -> Scores:
+    """Return the mean of each metric over the successful fits."""
+    scores = list(filter(None, scores))
+    names = scores[0] if scores else ()
+    return {name: float(np.mean([each[name] for each in scores])) for name in names}
+
+
+def split_by_metric(scores: Iterable[Scores]) -> dict[str, np.ndarray]:
+    """Return the scores of each metric, nan where all fits failed."""
+    scores = list(scores)
+    names = next(filter(None, scores), {"": np.nan})
+    return {name: np.array([score.get(name, np.nan) for score in scores]) for name in names}
 
 
 class NoFitLeftError(ValueError):

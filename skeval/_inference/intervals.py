@@ -71,6 +71,13 @@ def clip_limits(limits: Limits, bounds: Limits) -> Limits:
     return low, high
 
 
+def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
+    """Return the level of single intervals for simultaneous coverage, after Bonferroni."""
+    if n_intervals == 1:
+        return confidence_level
+    return 1 - (1 - confidence_level) / n_intervals
+
+
 def normal_quantile(confidence_level: float, degrees_of_freedom: float = np.inf) -> float:
     """Return the two-sided quantile of the normal distribution, or of Student's t."""
     if np.isinf(degrees_of_freedom):

@@ -83,13 +83,6 @@ def holm(pvalues: Floats) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
-def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
-    """Return the level of single intervals for simultaneous coverage, after Bonferroni."""
-    if n_intervals == 1:
-        return confidence_level
-    return 1 - (1 - confidence_level) / n_intervals
-
-
 def significance_level(confidence_level: float) -> float:
     """Return the significance level that belongs to a confidence level, at most 5 %.
 

@@ -1,6 +1,6 @@
 """Outputs requested from each fit, and scores of fitted models with the classes of the target.
 
-A request lists predictions, scores of classes, a scorer and a note. A scorer that uses only the
+A request lists predictions, scores of classes, scorers and a note. A scorer that uses only the
 predictions of the tested samples also supports the fits of a solver.
 
 A model may order its classes in another way, or may not have seen one of them, and a test set may
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from inspect import signature
 from typing import Any
@@ -42,29 +42,33 @@ class FitRequest:
     ----------
     methods : tuple of str
         Prediction methods to call on the test samples, some of `RESPONSES`.
-    scorer : callable, EachScorer or None
-        ``scorer(model, X, y)`` returns a number or a dict of numbers.
-    scoring : str, callable, list, tuple, set, dict or None
-        Argument `scoring` from which `scorer` was made.
+    scorers : dict of callables
+        ``scorer(model, X, y)`` returns a number. Scores have the same names. A single scorer has
+        the name "", and may return a dict of numbers.
+    scoring : dict
+        The scorers as passed by the user, names among them.
+    raises : bool
+        Whether a score that fails raises an error. Otherwise it is nan.
     note : callable or None
         ``note(model, X, y)`` returns further output of a model and its test samples. The models
         are then fitted one by one.
     """
 
     methods: tuple[str, ...] = ("predict",)
-    scorer: Any = None
-    scoring: Any = None
+    scorers: Mapping[str, Any] = field(default_factory=dict)
+    scoring: Mapping[str, Any] = field(default_factory=dict)
+    raises: bool = True
     note: Callable[[Any, Any, Any], Any] | None = None
 
     @classmethod
     def for_scores(cls, estimator: Any, scoring: Any, raises: bool = True) -> FitRequest:
         """Return the request for the scores that an argument `scoring` names, and nothing else."""
-        scorer = read_scoring(estimator, scoring)
-        # several scorers share predictions
-        if is_several(scoring):
-            parts = name_parts(scoring).items()
-            scorer = EachScorer({n: read_scoring(estimator, part) for n, part in parts}, raises)
-        return cls((), scorer, scoring)
+        if not isinstance(scoring, list | tuple | set | dict):
+            return cls((), {"": read_scoring(estimator, scoring)}, {"": scoring}, raises)
+        read_scoring(estimator, scoring)  # raises unless all names are different strings
+        parts = scoring if isinstance(scoring, dict) else {part: part for part in scoring}
+        scorers = {name: read_scoring(estimator, part) for name, part in parts.items()}
+        return cls((), scorers, parts, raises)
 
     def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
         """Return the request with predictions and the available scores of classes.
@@ -82,31 +86,31 @@ class FitRequest:
 
         A solver, which returns no models, can then do the fits.
         """
-        if self.note is not None or self.scorer is None:
+        if self.note is not None or not self.scorers:
             return self.note is None
         # a scorer may use the model in other ways
-        parts = name_parts(self.scoring).values()
+        parts = self.scoring.values()
         if None in parts:  # `score` of an estimator with a solver is accuracy or R^2
             return True
         if not all(isinstance(part, str) or _compat.is_plain_scorer(part) for part in parts):
             return False
         # scorers of scikit-learn use samples only through prediction methods, which are tried
-        try:
-            ScoreTrial(inputs).run(self.scorer)
-        except AttributeError:
-            return False
-        except ValueError:  # the scorer will also raise for the real labels
-            return True
+        trial = ScoreTrial(inputs)
+        for scorer in self.scorers.values():
+            try:
+                trial.run(scorer)
+            except AttributeError:
+                return False
+            except ValueError:  # the scorer will also raise for the real labels
+                continue
         return True
 
-    def scorers(self, target: Target) -> dict[str, Any]:
-        """Return the scorers as a dict. A single scorer has no name."""
-        if isinstance(self.scorer, EachScorer):
-            return self.scorer.scorers
-        if self.scoring is None:
-            of_labels = target.classes is not None or target.output_classes
-            return {"": get_scorer("accuracy" if of_labels else "r2")}
-        return {"": self.scorer}
+    def of_predictions(self, target: Target) -> FitRequest:
+        """Return the request with a metric in place of the `score` of the estimator."""
+        if None not in self.scoring.values():
+            return self
+        of_labels = target.classes is not None or target.output_classes
+        return replace(self, scorers={"": get_scorer("accuracy" if of_labels else "r2")})
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
         """Return the outputs of a fitted model as a dict of columns. Labels are not encoded."""
@@ -116,12 +120,8 @@ class FitRequest:
             outputs["decision"] = None if decision is None else tie_values(decision)
         if "predict_proba" in self.methods:
             outputs["probability"] = read_response("predict_proba", model, X, target)
-        if self.scorer is not None:
-            outputs["scores"] = [
-                check_scores(
-                    score_model(self.scorer, model, X, y, target), name_scoring(self.scorer)
-                )
-            ]
+        if self.scorers:
+            outputs["scores"] = [self.score(model, X, y, target)]
         if self.note is not None:
             outputs["notes"] = [self.note(model, X, y)]
         if "predict" in self.methods:
@@ -130,12 +130,37 @@ class FitRequest:
             outputs["predicted"] = flatten_column(np.asarray(dense), target.outputs)
         return outputs
 
+    def score(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
+        """Return the scores of a fitted model, all from the same predictions."""
+        scores: dict[str, Any] = {}
+        aligned = StandIn.of_model(model, target)
+        # the caller counts undefined scores
+        with nullcontext() if self.raises else ignored_warnings(UndefinedMetricWarning):
+            for name, scorer in self.scorers.items():
+                label = name or name_scoring(scorer)
+                try:
+                    score = score_model(scorer, model, X, y, target, aligned)
+                except ValueError as error:  # for example, negative predictions
+                    if self.raises and name:
+                        raise ValueError(f"scoring={name!r} failed: {error}") from error
+                    if self.raises:
+                        raise
+                    score = np.nan
+                except AttributeError as error:
+                    check_response(label, scorer, model, error)
+                    raise
+                several = isinstance(score, dict) and not name
+                for own, value in score.items() if several else [(label, score)]:
+                    check_one_number(own, value)
+                scores |= score if several else {name: score}
+        return scores
+
     def keep(
         self, output: FitOutput, block: PlanBlock, estimator: Any, target: Target
     ) -> FitOutput:
         """Return the requested part of a solver's output, in the worker."""
         scores = None
-        if self.scorer is not None:
+        if self.scorers:
             scores = score_predictions(output, block, self, get_tags(estimator), target)
         decision = None
         if "decision_function" in self.methods and output.decision is not None:
@@ -148,13 +173,6 @@ class FitRequest:
             output.probability if "predict_proba" in self.methods else None,
             scores,
         )
-
-
-def check_scores(scores: Any, name: str) -> Any:
-    """Return a score or a dict of scores. Raise an error unless each is a single number."""
-    for label, score in (scores if isinstance(scores, dict) else {name: scores}).items():
-        check_one_number(label, score)
-    return scores
 
 
 def check_one_number(name: str, score: Any) -> None:
@@ -244,12 +262,12 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
 def score_predictions(
     output: FitOutput, block: PlanBlock, request: FitRequest, tags: Any, target: Target
 ) -> list[Any]:
-    """Return the score of each fit that a solver completed, and None for the others.
+    """Return the scores of each fit that a solver completed, and None for the others.
 
     The usual metrics are computed for all fits at once, and other metrics one by one.
     """
-    done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
-    several, scorers = is_several(request.scoring), request.scorers(target)
+    done, parts = np.flatnonzero(~output.failed), request.scoring
+    request = request.of_predictions(target)
     values = np.full((len(output), len(parts)), np.nan)
     # metrics of all fits at once; nan if there is no such form or the score is undefined
     tested = block.tested_labels(target.codes, ~output.failed)
@@ -270,28 +288,9 @@ def score_predictions(
         codes = target.codes[rows if block.order is None else block.order[fit, rows]]
         tied = part if part.decision is None else replace(part, decision=part.tie_decision())
         replayed = StandIn.of_output(tied, tags, target)
-        scorer = scorers.get("")
-        if several:
-            scorer = replace(request.scorer, scorers={name: scorers[name] for name in missing})
-        scored = score_model(scorer, replayed, np.arange(len(rows)), target.decode(codes), target)
-        scores[fit] |= scored if several else {"": scored}
-    return scores if several else [by_name and by_name[""] for by_name in scores]
-
-
-def is_several(scoring: Any) -> bool:
-    """Whether an argument `scoring` names several scorers."""
-    return isinstance(scoring, list | tuple | set | dict)
-
-
-def name_parts(scoring: Any) -> dict[str, Any]:
-    """Return the scorers in an argument `scoring` as a dict. A single one has the name ''."""
-    if isinstance(scoring, dict):
-        return scoring
-    return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
-
-
-OF_CLASSES = {"predict_proba", "decision_function"}
-"""Prediction methods with a column for each class."""
+        rest = replace(request, scorers={name: request.scorers[name] for name in missing})
+        scores[fit] |= rest.score(replayed, np.arange(len(rows)), target.decode(codes), target)
+    return scores
 
 
 def align_columns(method: str, response: np.ndarray, seen: Any, classes: np.ndarray) -> Any:
@@ -404,7 +403,7 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
         return scorer
     function, fixed, better = _compat.metric_of_scorer(scorer)
     methods = list_responses(scorer)
-    if not methods or not OF_CLASSES.issuperset(methods) or "labels" in fixed:
+    if not methods or set(methods) - set(SCORING_METHODS) or "labels" in fixed:
         return scorer
     if "labels" not in signature(function).parameters:
         return scorer
@@ -412,50 +411,19 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
     return make_scorer(function, response_method=methods, greater_is_better=better, **options)
 
 
-def score_model(scorer: Any, model: Any, X: Any, y: Any, target: Target) -> Any:
-    """Return the score of a fitted model, or a dict of scores."""
+def score_model(
+    scorer: Any, model: Any, X: Any, y: Any, target: Target, aligned: StandIn | None = None
+) -> Any:
+    """Return the score of a fitted model. Scorers of scikit-learn get its `aligned` responses."""
+    if _compat.is_plain_scorer(scorer):
+        model = StandIn.of_model(model, target) if aligned is None else aligned
     try:
-        if isinstance(scorer, EachScorer):
-            return scorer.score_parts(model, X, y, target)
-        scored = StandIn.of_model(model, target) if _compat.is_plain_scorer(scorer) else model
-        return know_classes(scorer, target.classes)(scored, X, y)
+        return know_classes(scorer, target.classes)(model, X, y)
     except ValueError:
         # the reason may be predictions that are no labels or numbers
         if hasattr(model, "predict"):
             target.encode(flatten_column(np.asarray(model.predict(X))), len(y))
         raise
-
-
-@dataclass(frozen=True)
-class EachScorer:
-    """Dict of scorers, whose scores are computed from the same predictions.
-
-    A score that raises a ValueError is nan unless `raises`, as required by
-    ``error_score="raise"``.
-    """
-
-    scorers: dict[str, Any]
-    raises: bool = False
-
-    def score_parts(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
-        """Return the score by each scorer."""
-        scores, aligned = {}, StandIn.of_model(model, target)
-        # the caller counts undefined scores
-        with nullcontext() if self.raises else ignored_warnings(UndefinedMetricWarning):
-            for name, scorer in self.scorers.items():
-                plain = _compat.is_plain_scorer(scorer)
-                try:
-                    scorer = know_classes(scorer, target.classes)
-                    scores[name] = scorer(aligned if plain else model, X, y)
-                except ValueError as error:  # for example, negative predictions
-                    if self.raises:
-                        raise ValueError(f"scoring={name!r} failed: {error}") from error
-                    scores[name] = np.nan
-                except AttributeError as error:
-                    check_response(name, scorer, model, error)
-                    raise
-                check_one_number(name, scores[name])
-        return scores
 
 
 class NoResponseError(ValueError, AttributeError):
@@ -560,7 +528,11 @@ class ScoreTrial:
 
 
 def check_test_sets(
-    inputs: Inputs, plan: ResamplingPlan, scorers: dict[str, Any], *, skip_undefined: bool = False
+    inputs: Inputs,
+    plan: ResamplingPlan,
+    scorers: Mapping[str, Any],
+    *,
+    skip_undefined: bool = False,
 ) -> None:
     """Raise an error if a score needs several samples or classes that a test set of the plan lacks.
 

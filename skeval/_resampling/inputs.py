@@ -50,7 +50,7 @@ from skeval._resampling.sampling_units import (
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import group_by_size
 from skeval.utils import _checks
-from skeval.utils._compat import is_search, num_samples, params_of_rows, safe_indexing
+from skeval.utils._compat import BaseSearchCV, num_samples, params_of_rows, safe_indexing
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
 """Prediction methods of the columns of a `FitOutput`, in the same order."""
@@ -524,11 +524,6 @@ class Inputs:
         return relative / relative.mean()
 
     @property
-    def run_options(self) -> dict[str, Any]:
-        """Options of the jobs, that is, workers, progress and cache."""
-        return {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
-
-    @property
     def tags(self) -> Any:
         """Tags of the estimator in scikit-learn."""
         return get_tags(self.estimator)
@@ -538,12 +533,8 @@ class Inputs:
         """The prediction methods to use, some of `RESPONSES`."""
         return [method for method in RESPONSES if hasattr(self.estimator, method)]
 
-    def with_estimator(self, estimator: Any, X: Any = None) -> Inputs:
-        """Return the inputs with another estimator, and perhaps with other features."""
-        return replace(self, estimator=estimator, X=self.X if X is None else X)
-
     def with_options(self, **settings: Any) -> Inputs:
-        """Return the inputs with other losses, weights or run options."""
+        """Return the inputs with another estimator, or other samples, losses or run options."""
         return replace(self, **settings)
 
 
@@ -615,7 +606,7 @@ def validate_inputs(
 
 def check_search(name: str, estimator: Any) -> None:
     """Raise an error if a search does not refit, or tries parameters that its estimator lacks."""
-    if not is_search(estimator):
+    if not isinstance(estimator, BaseSearchCV):
         return
     if getattr(estimator, "refit", True) is False:
         raise ValueError(f"refit of {name} must be True, a metric or a function, got False.")
@@ -732,7 +723,7 @@ def forwards(estimator: Any) -> Any:
     Such estimators are searches, and selectors and regressors that wrap another estimator. `RFECV`
     accepts only groups.
     """
-    if is_search(estimator) or isinstance(estimator, SelectFromModel):
+    if isinstance(estimator, BaseSearchCV | SelectFromModel):
         return estimator.estimator
     if isinstance(estimator, RFE) and not isinstance(estimator, RFECV):
         return estimator.estimator
@@ -765,7 +756,7 @@ def takes_weights(estimator: Any) -> bool:
 
 def splits_by_groups(estimator: Any) -> bool:
     """Whether `fit` takes groups, and a splitter among the parameters requests them."""
-    if is_search(estimator) or isinstance(estimator, RFECV):
+    if isinstance(estimator, BaseSearchCV | RFECV):
         splitters = [estimator.cv]
     elif has_fit_parameter(estimator, "groups"):
         splitters = [value for value in estimator.get_params().values() if hasattr(value, "split")]
@@ -795,17 +786,11 @@ def check_takes_weights(estimator: Any) -> None:
                 f"enabled, but no part of {type(estimator).__name__} does."
             )
         return
-    # follow pipelines and wrappers to the estimator that is fitted last
-    final, where = estimator, type(estimator).__name__
-    while True:
-        if isinstance(final, Pipeline):
-            name, final = final.steps[-1]
-            where = f"the last step {name!r} of the pipeline ({type(final).__name__})"
-        elif (inner := forwards(final)) is not None:
-            final, where = inner, f"the {type(inner).__name__} in {type(final).__name__}"
-        else:
-            break
+    # the estimator that is fitted last, inside pipelines and wrappers
+    *_, (prefix, final) = list_receivers(estimator)
     if not takes_weights(final):
+        where = type(final).__name__
+        where = f"its last step {prefix.removesuffix('__')!r} ({where})" if prefix else where
         raise TypeError(f"estimator must accept sample_weight in fit, but {where} does not.")
 
 

@@ -688,18 +688,16 @@ def _split_quietly(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple
         yield fold
 
 
-def check_repeats(cv: Any, n_repeats: int) -> int:
-    """Return the number of repeats. Raise an error if `cv` cannot be shuffled again."""
-    n_repeats = check_count("n_repeats", n_repeats)
-    if n_repeats > 1 and not isinstance(cv, Integral):
-        raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}.")
-    return n_repeats
-
-
 def make_repeated_plan(
     cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> tuple[ResamplingPlan, np.ndarray]:
-    """Return the folds of all repeats as one plan, and the repeat of each fold."""
+    """Return the folds of all repeats as one plan, and the repeat of each fold.
+
+    Raise an error if there are several repeats and `cv` cannot be shuffled again.
+    """
+    n_repeats = check_count("n_repeats", n_repeats)
+    if n_repeats > 1 and not isinstance(cv, Integral):
+        raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}.")
     folds, repeat_of = draw_repeats(cv, n_repeats, X, target, groups, random_state)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}.")

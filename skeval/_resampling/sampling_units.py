@@ -221,18 +221,9 @@ def validate_data(
     _checks.check_predicts_target(name, estimator)
     _checks.refuse_no_target(estimator, y)
     _checks.refuse_foreign_arrays(X=X, y=y)
-    for argument, data in (("X", X), ("y", y)):
-        with _checks.naming(argument):
-            num_samples(data)
     # samples, targets and groups belong together
-    n_columns = getattr(X, "shape", ())[1:2]
-    if n_columns == (num_samples(y),) != X.shape[:1]:
-        raise ValueError(
-            f"X must have a row for each of the {num_samples(y)} samples of y, got the shape "
-            f"{X.shape}. Did you mean X.T?"
-        )
     _checks.check_same_length(X=X, y=y)
-    if n_columns == (0,):
+    if getattr(X, "shape", ())[1:] == (0,):
         raise ValueError(f"X must have at least one column, got the shape {X.shape}.")
     groups = _checks.check_groups(groups, num_samples(y))
     values = np.asarray(y)

@@ -196,12 +196,7 @@ def read_time(time: Any, X: Any) -> np.ndarray:
             f"time must contain numbers or dates without a time zone, got {values.dtype}. Convert "
             "dates with pandas.to_datetime(time, utc=True).to_numpy('datetime64[ns]')."
         )
-    missing = _checks.find_missing(values)
-    if missing.any():
-        raise ValueError(
-            f"time must not have missing values, got {values[missing][0]} at position "
-            f"{missing.argmax()}. Drop these rows, or fill in their times."
-        )
+    _checks.check_complete("time", values)
     return values
 
 

@@ -24,7 +24,7 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.feature_selection import SelectKBest, SelectorMixin
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
@@ -256,6 +256,7 @@ class CV2FeatureSelectionPipeline(
         y = _checks.plain_text(y)
         _checks.check_complete("y", y)
         # data
+        _checks.check_same_length(X=X, y=y)
         X, y = self._check_samples(X, y, ensure_min_samples=2)
         check_classification_targets(y)
         groups = _checks.check_groups(groups, len(y))
@@ -775,7 +776,6 @@ def selection_bias(
     (0.08, 0.4)
     """
     _checks.check_confidence_level(confidence_level)
-    repeats = plans.check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"params": params, "name": "classifier"}
     check_order(selector, classifier)
@@ -789,13 +789,15 @@ def selection_bias(
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
     # both procedures on the same folds
-    plan, repeat_of = plans.make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
+    plan, repeat_of = plans.make_repeated_plan(
+        cv, n_repeats, X, target, inputs.groups, random_state
+    )
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
         inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
     parts = inside[:1], inside[1:]
     result = compare_selections(
-        inputs.with_estimator(inside, X), parts, plan, repeat_of, confidence_level
+        inputs.with_options(estimator=inside, X=X), parts, plan, repeat_of, confidence_level
     )
     # warn of a bias
     if result.value > 2 * result.standard_error:
@@ -827,9 +829,8 @@ def compare_selections(
     arguments = fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
     selected = clone(head).fit(X, inputs.target.given, **arguments)
     check_selects(selected)
-    outside = inputs.with_estimator(tail, selected.transform(X)).with_options(
-        params=params_of_part(tail, inputs.params)
-    )
+    later = {"estimator": tail, "X": selected.transform(X)}
+    outside = inputs.with_options(params=params_of_part(tail, inputs.params), **later)
     # errors of the folds without and with the selection inside
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
@@ -864,19 +865,6 @@ def compare_selections(
         ),
         confidence_level=confidence_level,
     )
-
-
-def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
-    """Return the steps up to the last selector and the later ones, or None without a selector."""
-    if isinstance(estimator, CV2FeatureSelectionPipeline):
-        steps = list_steps(estimator._selector(np.shape(X)[1]))
-        estimator = make_pipeline(*steps, estimator._classifier())
-    if not isinstance(estimator, Pipeline):
-        return None
-    for last in reversed(range(len(estimator) - 1)):
-        if hasattr(estimator[last], "get_support"):
-            return estimator[: last + 1], estimator[last + 1 :]
-    return None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -208,7 +208,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     that resample the procedure are refused, because here the scored samples did not train the
     model.
     """
-    for part in scoring.values() if isinstance(scoring, Mapping) else [scoring]:
+    for part in filter(callable, scoring.values() if isinstance(scoring, Mapping) else [scoring]):
         refuse_class("scoring", part)
         if getattr(part, "resamples", False):
             raise ValueError(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
-from skeval._adapters.runner import Runner, score_plan
+from skeval._adapters.runner import Runner, score_each
 from skeval._inference.intervals import Codes
 from skeval._resampling.fit_request import FitRequest, StandIn, know_classes
 from skeval._resampling.inputs import (
@@ -27,7 +27,7 @@ from skeval._resampling.inputs import (
 )
 from skeval._resampling.plans import draw_repeats, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.sampling_units import drawing_units, values_or_nan
-from skeval.metrics._scorers import name_scoring, range_of
+from skeval.metrics._scorers import name_scoring, range_of, read_scoring
 from skeval.model_selection import _comparison
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._estimates import find_mean_loss
@@ -253,7 +253,7 @@ def compare_classifiers(
     alone = inputs.groups is None and inputs.error_score == "raise" and target.y.ndim == 1
     if chosen == "auto" and alone and keeps_order(cv, folds) and find_mean_loss(label):
         method = "time_blocks"
-    tasks = [inputs.with_estimator(estimator) for estimator in named.values()]
+    tasks = [inputs.with_options(estimator=estimator) for estimator in named.values()]
 
     # what the test is given of all estimators, and the test of their differences
     row, extra = TESTS[method], _comparison.ComparisonExtra()
@@ -298,13 +298,11 @@ class ComparedEstimators(NamedTuple):
 
         Splits with a failed fit are omitted.
         """
-        tasks, folds, scorer = self.tasks, self.folds, _comparison.resolve_scorer(self.score)
+        tasks, folds = self.tasks, self.folds
         if len(folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(folds)}.")
         plan = fold_plan(len(tasks[0].target), folds)
-        scores = np.column_stack(
-            [np.concatenate(list(score_plan(Runner(inputs), plan, scorer))) for inputs in tasks]
-        )
+        scores = np.column_stack([score_each(Runner(one), plan, self.score)[""] for one in tasks])
         if tasks[0].error_score != "raise":
             scores = scores[np.isfinite(scores).all(axis=1)]
             if len(scores) < 2:
@@ -341,7 +339,7 @@ class ComparedEstimators(NamedTuple):
         """Return the scores, and the scores on resamples of the out-of-fold responses."""
         inputs, target = self.tasks[0], self.tasks[0].target
         units = drawing_units(len(target), None, inputs.groups)
-        scorer = know_classes(_comparison.resolve_scorer(self.score), target.classes)
+        scorer = know_classes(read_scoring(inputs.estimator, self.score), target.classes)
 
         def score(replayed: StandIn, rows: np.ndarray) -> float:
             return float(scorer(replayed, rows, target.y[rows]))

@@ -21,7 +21,6 @@ from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limits, mirrored
 from skeval._inference.paired import ALTERNATIVES, find_equal, find_groups, rank_rows
 from skeval._version import __version__
-from skeval.metrics import get_scorer
 from skeval.model_selection._pair_tests import TESTS, PairTests, list_pairs, place_of_pair
 from skeval.utils import _checks, _text
 from skeval.utils._text import DataFrame, name_estimators
@@ -159,12 +158,6 @@ def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
     if scoring is None and fixed is None:
         return "accuracy" if is_classifier(estimator) else "r2"
     return fixed or scoring
-
-
-def resolve_scorer(scoring: Any) -> Any:
-    """Return the scorer with this name. Other scorers are returned unchanged."""
-    with _checks.naming("scoring"):
-        return get_scorer(scoring) if isinstance(scoring, str) else scoring
 
 
 def check_margin(margin: Any) -> float | None:

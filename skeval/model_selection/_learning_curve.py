@@ -238,14 +238,14 @@ def learning_curve_band(
     thinned, sizes, ratio = thin_folds(folds, _checks.child_seed(root, 1), train_sizes)
     if scoring is None:
         label, sign = "error", 1
-        values = list(mean_losses(Runner(inputs), thinned)[0])
+        values, _ = mean_losses(Runner(inputs), thinned)
         average = partial(average_subsamples, inputs)
     else:
         ((label, score),) = name_scores(scoring).items()
-        sign, values = -1, score_each(Runner(inputs), thinned, scoring)
-        average = partial(average_scores, inputs, label, score)
+        sign, values = -1, score_each(Runner(inputs), thinned, scoring)[""]
+        average = partial(average_scores, inputs, score)
     # folds with a number at every size, and the corrected interval of each size
-    by_fold = np.array(values, dtype=float).reshape(-1, len(sizes))
+    by_fold = values.reshape(-1, len(sizes))
     kept = by_fold[np.isfinite(by_fold).all(axis=1)]
     if len(kept) < 2:
         worst = sizes[np.isfinite(by_fold).sum(axis=0).argmin()]

@@ -135,7 +135,7 @@ class PairTests:
     def level_of_each(self, confidence_level: float) -> float:
         """Return the level of single intervals that gives a simultaneous level."""
         if self.largest is None:
-            return paired.simultaneous_level(confidence_level, len(self.difference))
+            return intervals.simultaneous_level(confidence_level, len(self.difference))
         return paired.level_of_largest(self.largest, confidence_level)
 
     def describe(self, pair: int) -> PairExtra:
@@ -598,7 +598,7 @@ def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
     first, second = list_pairs(scores.shape[1]).T
     differences = (scores[:, first] - scores[:, second]).T
     # signed ranks at Bonferroni's level
-    level = paired.simultaneous_level(confidence_level, len(differences))
+    level = intervals.simultaneous_level(confidence_level, len(differences))
     tested = _test_signed_ranks(differences, level)
     omnibus = None
     if scores.shape[1] > 2:

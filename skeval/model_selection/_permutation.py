@@ -13,7 +13,7 @@ from numpy.random import SeedSequence
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._adapters.runner import Runner, Scores, score_plan
+from skeval._adapters.runner import Runner, Scores, score_plan, split_by_metric
 from skeval._inference import paired
 from skeval._inference.estimate import Results, Test
 from skeval._inference.intervals import Limits, exact_interval
@@ -467,19 +467,6 @@ def _divide_series(y: np.ndarray, exchange: str) -> np.ndarray:
             f"correlated, so that {len(y)} samples contain fewer than three independent blocks."
         )
     return blocks
-
-
-def split_by_metric(scores: list[Scores]) -> dict[str, np.ndarray]:
-    """Return the scores of each metric. A single metric has the name ''.
-
-    The value is nan for a repetition whose fits all failed.
-    """
-    if not isinstance(scores[0], dict):
-        return {"": np.array(scores)}
-    return {
-        name: np.array([score[name] if isinstance(score, dict) else score for score in scores])
-        for name in scores[0]
-    }
 
 
 def evaluate_scores(

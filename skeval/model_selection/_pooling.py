@@ -290,26 +290,26 @@ def pool_sites(
     pooled: PooledRate | Pooled
     if counts is not None and not is_normal(counts):
         # rates: the mixed model of counts
-        pooled, slope = PooledRate(counts), 1.0
-        mean = pooled.mean
+        pooled, back = PooledRate(counts), np.positive
         limits = {"binomial": pooled.limits, "prediction": pooled.prediction_limits}
     else:
         # a normal model of log-odds, logarithms or values
         back = {"binomial": expit, "log": np.exp}.get(scale, np.positive)
-        if counts is None:
-            pooled = pool(*rescale(sites, scale))
-        else:
-            pooled = pool(*log_odds(counts), at_least_normal=True)
-        mean = float(back(pooled.mean))
-        slope = {"binomial": mean * (1 - mean), "log": mean}.get(scale, 1.0)
+        rescaled = rescale(sites, scale) if counts is None else log_odds(counts)
+        pooled = Pooled(*rescaled, at_least_normal=counts is not None)
         limits = {"hartung_knapp": pooled.limits, "prediction": pooled.prediction_limits}
         limits = {name: partial(scale_back, back, ends) for name, ends in limits.items()}
+    # errors on the original scale, by the linear approximation
+    mean = float(back(pooled.mean))
+    slope = {"binomial": mean * (1 - mean), "log": mean}.get(scale, 1.0)
+    error = pooled.standard_error * (1.0 if isinstance(pooled, PooledRate) else slope)
+    between = float(np.sqrt(pooled.between))
     name, n_samples = listed[0].name, sum(site.n_samples or 0 for site in listed)
     ends = write_ends(*limits["prediction"](confidence_level))
     another = Estimate(
         name=name,
         value=mean,
-        standard_error=float(pooled.site_error * slope),
+        standard_error=float(np.hypot(error, slope * between)),
         method="random_effects",
         limits={"prediction": limits["prediction"]},
         confidence_level=confidence_level,
@@ -317,7 +317,7 @@ def pool_sites(
     )
     return replace(
         another,
-        standard_error=float(pooled.standard_error * slope),
+        standard_error=error,
         limits=limits,
         n_samples=n_samples,
         extra=ErrorExtra(n_failed=n_failed),
@@ -326,10 +326,10 @@ def pool_sites(
             "n_sites": len(sites),
             "scale": scale,
             "another_site": f"{ends} ({100 * confidence_level:g} %)",
-            "between": float(np.sqrt(pooled.between)),
+            "between": between,
             "i_squared": pooled.i_squared,
             "q": pooled.q,
-            "q_pvalue": pooled.pvalue,
+            "q_pvalue": float(stats.chi2.sf(pooled.q, len(sites) - 1)),
             "sites": {**sites, "another site": another},
         },
     )
@@ -404,8 +404,11 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     return np.log(values) if scale == "log" else values, variances
 
 
-class Pooled(NamedTuple):
-    """Mean of the sites, and their heterogeneity.
+class Pooled:
+    """Random-effects mean of sites with known positive variances, and their heterogeneity.
+
+    Sites may agree by chance. Therefore, the error is at least the one without the correction of
+    Hartung and Knapp, or the interval is at least as wide as the normal one (`at_least_normal`).
 
     Attributes
     ----------
@@ -416,33 +419,28 @@ class Pooled(NamedTuple):
         The standard error for Student's t interval, with ``n_sites - 1`` degrees of freedom.
     between : float
         Variance between the sites, tau^2.
-    q, pvalue : float
-        Cochran's statistic for the hypothesis of equal sites, and its chi-squared P-value.
+    q : float
+        Cochran's statistic for the hypothesis of equal sites.
     i_squared : float
         Fraction of the variance of an estimate that is between sites (Higgins & Thompson 2002).
     values, variances : ndarray of shape (n_sites,)
         Pooled values and their variances.
     """
 
-    mean: float
-    standard_error: float
-    between: float
-    q: float
-    pvalue: float
-    i_squared: float
-    values: Floats
-    variances: Floats
-    corrected_error: float
-
-    @property
-    def site_error(self) -> float:
-        """Standard error of the predicted value of a new site."""
-        return float(np.hypot(self.standard_error, np.sqrt(self.between)))
-
-    @property
-    def n_sites(self) -> int:
-        """Number of sites."""
-        return len(self.values)
+    def __init__(self, values: Floats, variances: Floats, *, at_least_normal: bool = False) -> None:
+        self.values, self.variances, self.n_sites = values, variances, len(values)
+        # weighted mean with the variance between sites
+        self.between = find_between(values, variances)
+        totals = weigh_sites(values, variances, np.array([self.between]))
+        weights, (self.mean,), (deviations,) = totals
+        ratio = float(deviations / (self.n_sites - 1))
+        self.standard_error = float(np.sqrt(max(1.0, ratio) / weights.sum()))
+        self.corrected_error = self.standard_error
+        if at_least_normal:
+            self.corrected_error = float(np.sqrt(ratio / weights.sum()))
+        # heterogeneity: Cochran's Q, and I^2
+        self.q = float(weigh_sites(values, variances, np.zeros(1))[2][0])
+        self.i_squared = share_between(self.between, 1 / variances)
 
     def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the mean of all sites."""
@@ -476,25 +474,6 @@ class Pooled(NamedTuple):
             return float(optimize.brentq(lambda x: law.cdf(x).mean() - share, low, high))
 
         return quantile(tail), quantile(1 - tail)
-
-
-def pool(values: Floats, variances: Floats, *, at_least_normal: bool = False) -> Pooled:
-    """Return the random-effects mean of sites with known positive variances.
-
-    Sites may agree by chance. Therefore, the error is at least the one without the correction of
-    Hartung and Knapp, or the interval is at least as wide as the normal one.
-    """
-    n = len(values)
-    # weighted mean with the variance between sites
-    between = find_between(values, variances)
-    weights, (mean,), (deviations,) = weigh_sites(values, variances, np.array([between]))
-    ratio = float(deviations / (n - 1))
-    error = float(np.sqrt(max(1.0, ratio) / weights.sum()))
-    corrected = float(np.sqrt(ratio / weights.sum())) if at_least_normal else error
-    # heterogeneity: Cochran's Q, and I^2
-    q = float(weigh_sites(values, variances, np.zeros(1))[2][0])
-    pvalue, share = float(stats.chi2.sf(q, n - 1)), share_between(between, 1 / variances)
-    return Pooled(float(mean), error, between, q, pvalue, share, values, variances, corrected)
 
 
 def weigh_sites(
@@ -647,8 +626,10 @@ class PooledRate:
     mean, between : float
         Median rate, and variance of the log-odds between sites. Both are at the maximum of the
         likelihood times the prior of the variance.
-    q, pvalue : float
-        Pearson's statistic for equal rates, and its chi-squared P-value.
+    standard_error : float
+        Standard deviation of the median rate, with half an error and half a success added.
+    q : float
+        Pearson's statistic for equal rates.
     i_squared : float
         Fraction of the variance of a site's log-odds that is between sites.
     """
@@ -656,6 +637,16 @@ class PooledRate:
     def __init__(self, sites: SiteCounts) -> None:
         self.sites = sites
         self.mean, self.between = self._maximize()
+        # spread of the rates
+        means, rate = self.grid[0], sites.rate
+        weights, rates = self.weigh((log_share(means) + log_share(-means)) / 2), expit(means)
+        middle = float(np.sum(weights * rates))
+        self.standard_error = float(np.sqrt(np.sum(weights * (rates - middle) ** 2)))
+        # heterogeneity: Pearson's statistic, and I^2
+        deviations = (sites.errors - sites.sizes * rate) ** 2 / sites.sizes
+        self.q = float(np.sum(deviations) / (rate * (1 - rate))) if 0 < rate < 1 else 0.0
+        precisions = sites.sizes * self.mean * (1 - self.mean)
+        self.i_squared = share_between(self.between, precisions)
 
     def _maximize(self) -> tuple[float, float]:
         sites = self.sites
@@ -701,40 +692,6 @@ class PooledRate:
         weights: Floats = np.exp(logs - logs.max())
         weights /= weights.sum()
         return weights
-
-    @property
-    def q(self) -> float:
-        """Pearson's statistic."""
-        rate = self.sites.rate
-        if rate in (0.0, 1.0):
-            return 0.0
-        deviations = self.sites.errors - self.sites.sizes * rate
-        return float(np.sum(deviations**2 / self.sites.sizes) / (rate * (1 - rate)))
-
-    @property
-    def pvalue(self) -> float:
-        """P-value of Pearson's statistic."""
-        return float(stats.chi2.sf(self.q, len(self.sites.sizes) - 1))
-
-    @property
-    def i_squared(self) -> float:
-        """Fraction of the variance of the log-odds of a site that is between sites."""
-        return share_between(self.between, self.sites.sizes * self.mean * (1 - self.mean))
-
-    @property
-    def site_error(self) -> float:
-        """Standard error of the rate at another site, by the linear approximation."""
-        slope = self.mean * (1 - self.mean)
-        return float(np.hypot(self.standard_error, slope * np.sqrt(self.between)))
-
-    @property
-    def standard_error(self) -> float:
-        """Standard deviation of the median rate, with half an error and half a success added."""
-        means = self.grid[0]
-        weights = self.weigh((log_share(means) + log_share(-means)) / 2)
-        rates = expit(means)
-        middle = float(np.sum(weights * rates))
-        return float(np.sqrt(np.sum(weights * (rates - middle) ** 2)))
 
     def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the median rate of all sites."""

@@ -19,13 +19,12 @@ from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import matthews_corrcoef
 
-from skeval._adapters.runner import Runner, score_each
+from skeval._adapters.runner import Runner, score_each, split_by_metric
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, count_cells, score_form
 from skeval._resampling.fit_request import (
     FitRequest,
-    check_one_number,
     check_scorers,
     check_test_sets,
     find_response_method,
@@ -255,25 +254,20 @@ def score_subsamples(
     scorers = {name: score.scoring for name, score in scores.items()}
     values = score_each(Runner(inputs), plan, scorers, skip_undefined=True)
     return {
-        name: average_scores(inputs, name, score, values, ratio, parameters)
+        name: average_scores(inputs, score, values[name], ratio, parameters)
         for name, score in scores.items()
     }
 
 
 def average_scores(
     inputs: Inputs,
-    name: str,
     score: NamedScore,
-    of_fits: list[Any],
+    of_fits: np.ndarray,
     test_train_ratio: float,
     parameters: dict[str, Any],
 ) -> Estimate:
     """Return the mean of one score over fits, corrected for the overlap of training sets."""
-    # numbers of this score; undefined ones are nan
-    values = [scores[name] if isinstance(scores, dict) else scores for scores in of_fits]
-    for value in values:
-        check_one_number(name, value)
-    means = np.where(np.isfinite(np.array(values, dtype=float)), values, np.nan)
+    means = np.where(np.isfinite(of_fits), of_fits, np.nan)
     n_undefined = int(np.isnan(means).sum())
     if inputs.error_score != "raise" and len(means) - n_undefined < 2:
         return score_of_metric(
@@ -307,8 +301,8 @@ def score_repeats(
     if others:
         scorers = {name: score.scoring for name, score in others.items()}
         request = FitRequest.for_scores(inputs.estimator, scorers, inputs.error_score == "raise")
-        check_scorers(inputs, request.scorers(inputs.target))
-        check_test_sets(inputs, folds.plan, request.scorers(inputs.target), skip_undefined=True)
+        check_scorers(inputs, request.scorers)
+        check_test_sets(inputs, folds.plan, request.scorers, skip_undefined=True)
     folds, outputs = _interval_methods.fit_repeats(Runner(inputs), folds, request)
     plan = folds.plan
 
@@ -320,10 +314,10 @@ def score_repeats(
             inputs, score, _interval_methods.average_repeats(of_loss, outputs)
         )
     # any other score: the mean over test sets
-    of_fits = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
+    of_fits = split_by_metric({} if one is None else (one.scores or [{}])[0] for one in outputs)
     shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
     for name, score in others.items():
-        results[name] = average_scores(inputs, name, score, of_fits, 1 / (plan.n_folds - 1), shown)
+        results[name] = average_scores(inputs, score, of_fits[name], 1 / (plan.n_folds - 1), shown)
     # metrics of all tested samples of a repeat together
     if len(results) < len(scores):
         predictions = _interval_methods.predict_repeats(inputs, plan, outputs)
@@ -664,11 +658,6 @@ def measure_loss(predictions: Predictions, name: str, losses: np.ndarray) -> Mea
     return Measured(
         name, value, ("log", *forms["log"]), predictions.n_tested, greater_is_better=False
     )
-
-
-def summarize_losses(predictions: Predictions, losses: np.ndarray) -> tuple[float, float, float]:
-    """Return the mean loss, its standard error for the trained model, and degrees of freedom."""
-    return read_sample(predictions).average(losses, ())
 
 
 def measure_scorer(predictions: Predictions, name: str) -> Measured:

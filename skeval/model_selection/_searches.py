@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 from sklearn.base import clone, is_classifier
+from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
@@ -34,12 +35,7 @@ from skeval._resampling.inputs import (
     list_receivers,
     validate_inputs,
 )
-from skeval._resampling.plans import (
-    bootstrap_plan,
-    check_class_sizes,
-    check_repeats,
-    make_repeated_plan,
-)
+from skeval._resampling.plans import bootstrap_plan, check_class_sizes, make_repeated_plan
 from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._scorers import range_of, read_scoring
 from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap_error
@@ -47,7 +43,7 @@ from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
-from skeval.utils._compat import MetadataRequester, RoutedScorer, num_samples
+from skeval.utils._compat import RoutedScorer, num_samples
 
 Quantity = Literal["low", "high", "value", "standard_error"]
 
@@ -55,7 +51,7 @@ RESUBSTITUTION_SHARE = 0.368
 RETURNED = "run cross_validate with return_estimator=True"
 
 
-class BootstrapSplit(MetadataRequester):
+class BootstrapSplit(BaseCrossValidator):
     """Bootstrap splitter, which trains on a resample and tests on the samples not drawn.
 
     It is a scikit-learn cross-validator for the argument `cv`. The mean test score is the
@@ -99,11 +95,6 @@ class BootstrapSplit(MetadataRequester):
         self.n_splits: int = _checks.check_count("n_splits", n_splits)
         self.stratify = stratify
         self.random_state = random_state
-
-    def __repr__(self) -> str:
-        names = ("n_splits", "stratify", "random_state")
-        values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
-        return f"{type(self).__name__}({values})"
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Return the number of splits.
@@ -813,12 +804,13 @@ def tuning_optimism(
     """
     _checks.check_confidence_level(confidence_level)
     # a search that refits, on each training part
-    repeats = check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     options |= run | {"name": "search"}
     inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options)
-    plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
+    plan, _ = make_repeated_plan(
+        cv, n_repeats, inputs.X, inputs.target, inputs.groups, random_state
+    )
 
     # results of all searches, and the ratios of test to training
     searches: list[Searched] = []

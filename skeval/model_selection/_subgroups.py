@@ -61,27 +61,23 @@ def compare_subgroups(
     }
     estimates = Results({name: measure(mask) for name, mask in chosen.items()})
     # difference of each subgroup from all other samples
-    less, pvalues = {}, {}
+    less = {}
     for name, mask in chosen.items():
         rest = replace(estimates[name], value=np.nan, standard_error=np.nan, limits={})
         if not mask.all():
             rest = measure(~mask)
-        each = subtract(estimates[name], rest, confidence_level)
-        less[name] = replace(
-            each, name=f"{each.name} minus the rest", n_samples=estimates[name].n_samples
-        )
-        pvalues[name] = invert_interval(each)
+        less[name] = subtract(estimates[name], rest, confidence_level)
     # false discovery rate over all subgroups
-    tested = [name for name, pvalue in pvalues.items() if np.isfinite(pvalue)]
-    adjusted = dict.fromkeys(less, np.nan)
-    if tested:
-        corrected = stats.false_discovery_control([pvalues[name] for name in tested])
-        adjusted |= zip(tested, corrected.tolist(), strict=True)
-    compared = Results()
-    for name, difference in less.items():
-        details = {"pvalue": pvalues[name], "pvalue_adjusted": adjusted[name]}
-        compared[name] = replace(difference, details=details)
-    estimates.less_the_rest = compared
+    pvalues = np.array([invert_interval(each) for each in less.values()])
+    tested, adjusted = np.isfinite(pvalues), np.full(len(pvalues), np.nan)
+    adjusted[tested] = stats.false_discovery_control(pvalues[tested])
+    parts = zip(less.items(), pvalues.tolist(), adjusted.tolist(), strict=True)
+    estimates.less_the_rest = Results(
+        {
+            name: replace(each, details={"pvalue": pvalue, "pvalue_adjusted": corrected})
+            for (name, each), pvalue, corrected in parts
+        }
+    )
     if len(estimates) > 1:
         estimates.largest_difference = find_largest_difference(estimates, n_samples)
     return estimates
@@ -108,7 +104,7 @@ def find_largest_difference(estimates: Results, n_samples: int) -> Estimate:
 
 def limit_largest_difference(estimates: Sequence[Estimate], confidence_level: float) -> Limits:
     """Return limits of the largest difference from intervals with Bonferroni's level."""
-    level = 1 - (1 - confidence_level) / len(estimates)
+    level = intervals.simultaneous_level(confidence_level, len(estimates))
     ends = (estimate.confidence_interval(level) for estimate in estimates)
     low, high = np.array([[end.low, end.high] for end in ends]).T
     return max(0.0, float(low.max() - high.min())), float(high.max() - low.min())
@@ -125,11 +121,12 @@ def invert_interval(difference: Estimate) -> float:
 
 
 def subtract(a: Estimate, b: Estimate, confidence_level: float) -> Estimate:
-    """Return the difference between two independent estimates."""
+    """Return the difference of a subgroup from the rest, which are independent."""
     ends = [a.interval.low, a.interval.high, b.interval.low, b.interval.high]
     limits: LimitsByMethod = {"recovery": partial(subtract_limits, a, b)}
     return Estimate(
-        name=a.name,
+        name=f"{a.name} minus the rest",
+        n_samples=a.n_samples,
         value=a.value - b.value,
         standard_error=float(np.hypot(a.standard_error, b.standard_error)),
         method="recovery",
@@ -190,12 +187,7 @@ def read_units(within: Any, n_samples: int) -> Units:
     if shape != (n_samples,):
         raise ValueError(f"within must have a unit for each of {n_samples} samples, got {shape}.")
     entries = np.asarray(within)
-    missing = _checks.find_missing(entries)
-    if missing.any():
-        raise ValueError(
-            f"within must name the unit of each sample, but {missing.sum()} of {n_samples} are "
-            f"missing (the first at position {missing.argmax()}). Leave out these samples."
-        )
+    _checks.check_complete("within", entries)
     # samples of each unit
     names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
     if len(names) < 2:

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval._adapters.runner import Runner
 from skeval._inference.estimate import Estimate, MetricExtra, Results, Test
-from skeval._resampling.fit_request import EachScorer, FitRequest, check_scorers
+from skeval._resampling.fit_request import FitRequest, check_scorers
 from skeval._resampling.inputs import Inputs, LossLike, Params, losses_by_output, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.plans import choose_time_folds
@@ -61,7 +61,7 @@ from skeval.report._report import Report, recorded
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
-from skeval.utils._compat import is_search
+from skeval.utils._compat import BaseSearchCV
 from skeval.utils._text import count, name_of, write_number, write_spread
 
 Parts = str | Iterable[str]
@@ -355,7 +355,7 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
     # outputs of each fit, of the estimator without resampling of its own
     request = request_scores(inputs, options)
     rule, notes = skip_nested_resampling(inputs.estimator)
-    inputs = inputs.with_estimator(rule)
+    inputs = inputs.with_options(estimator=rule)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, options.sample_weight))
     return Task(runner=Runner(inputs), request=request, options=options, notes=tuple(notes))
 
@@ -382,9 +382,9 @@ def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
     final = inputs.estimator
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
-    note = note_search if is_search(final) and final.refit is not False else None
-    each = EachScorer(scorers, inputs.error_score == "raise") if scorers else None
-    return FitRequest(scorer=each, scoring=scorers, note=note)
+    note = note_search if isinstance(final, BaseSearchCV) and final.refit is not False else None
+    raises = inputs.error_score == "raise"
+    return FitRequest(scorers=scorers, scoring=scorers, raises=raises, note=note)
 
 
 def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> EvaluationReport:

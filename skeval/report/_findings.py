@@ -23,17 +23,18 @@ from skeval._inference.intervals import (
     Limits,
     clip_limits,
     normal_quantile,
+    simultaneous_level,
     size_from_weights,
     wilson_limits,
 )
-from skeval._inference.paired import MAX_LEVEL, simultaneous_level
+from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.inputs import Loss
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics import calibration_measures, net_benefit
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import BETWEEN, REPORTED
-from skeval.model_selection._score_interval import read_sample, summarize_losses
+from skeval.model_selection._score_interval import read_sample
 from skeval.report._report import Report
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._text import (
@@ -465,8 +466,9 @@ def compare_within_classes(
     # standard errors of the losses, and of their deviations from the means of the classes
     sizes = np.bincount(codes, weight, n_classes)
     means = np.bincount(codes, weight * losses, n_classes) / np.where(sizes > 0, sizes, 1)
-    _, whole, _ = summarize_losses(predictions, losses)
-    _, within, _ = summarize_losses(predictions, losses - means[codes])
+    sample = read_sample(predictions)
+    _, whole, _ = sample.average(losses, ())
+    _, within, _ = sample.average(losses - means[codes], ())
     if baseline.difference == 0 and within == 0:
         return replace(baseline, low=0.0, high=0.0)
     if answer.loss == "zero_one" or answer.name == "error rate":
@@ -504,7 +506,7 @@ def make_baseline(
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
     differences = predictions.loss - losses
     differences[np.abs(differences) <= ROUNDING * error] = 0.0
-    difference, deviation, degrees = summarize_losses(predictions, differences)
+    difference, deviation, degrees = read_sample(predictions).average(differences, ())
     ends = difference_limits(difference, deviation, degrees, spread[0], level, spread[1])
     low, high = clip_limits(ends, (-limit, limit))
     return Baseline(answer, error, difference, low, high, verb)

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 
 from skeval._adapters.runner import NoFitLeftError, Runner
@@ -35,8 +35,8 @@ from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
-from skeval.feature_selection import selection_stability
-from skeval.feature_selection._cv2 import compare_selections, split_at_selector
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
+from skeval.feature_selection._cv2 import compare_selections, list_steps
 from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
@@ -521,6 +521,19 @@ def _mean_loss(y_true: Any, response: Any, *, loss: Loss, classes: np.ndarray | 
     return float(np.mean(loss(y_true, response)))
 
 
+def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
+    """Return the steps up to the last selector and the later ones, or None without a selector."""
+    if isinstance(estimator, CV2FeatureSelectionPipeline):
+        steps = list_steps(estimator._selector(np.shape(X)[1]))
+        estimator = make_pipeline(*steps, estimator._classifier())
+    if not isinstance(estimator, Pipeline):
+        return None
+    for last in reversed(range(len(estimator) - 1)):
+        if hasattr(estimator[last], "get_support"):
+            return estimator[: last + 1], estimator[last + 1 :]
+    return None
+
+
 def _select(evaluation: Evaluation) -> list[Any]:
     """Return the bias of selection outside the folds, its stability, and the names of features."""
     level, folds = evaluation.inputs.confidence_level, evaluation.folds
@@ -533,8 +546,8 @@ def _select(evaluation: Evaluation) -> list[Any]:
     # the selected features of each fold
     head, _ = parts
     note = partial(read_selected, feature_names=evaluation.options.feature_names)
-    selecting = evaluation.strict.inputs.with_estimator(head).with_options(
-        params=params_of_part(head, evaluation.inputs.params)
+    selecting = evaluation.strict.inputs.with_options(
+        estimator=head, params=params_of_part(head, evaluation.inputs.params)
     )
     fits = Runner(selecting).fits(plan, FitRequest((), note=note))
     aligned = align_selections([note for _, output in fits for note in output.notes or ()])

@@ -315,6 +315,8 @@ class PerturbationResamplingSVC(
         return self
 
     def _check_parameters(self) -> None:
+        for name in ("kernel", "estimator"):
+            _checks.refuse_class(name, getattr(self, name))
         _checks.check_jobs(self.n_jobs, self.verbose)
         check_memory(self.memory)
         _checks.check_count("n_resamples", self.n_resamples, 0)
@@ -343,12 +345,12 @@ class PerturbationResamplingSVC(
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         y = _checks.plain_text(y)
         _checks.check_complete("y", y)
+        _checks.check_same_length(X=X, y=y)
         if self.estimator is None:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         else:  # its first step checks X, which may contain texts
             y = validate_data(self, X="no_validation", y=y)  # drops feature names
             validate_data(self, X, skip_check_array=True)
-            _checks.check_same_length(X=X, y=y)
         check_classification_targets(y)
         return X, y
 

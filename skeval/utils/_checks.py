@@ -460,9 +460,10 @@ def check_same_length(**arrays: Any) -> None:
         with naming(name):
             sizes[name] = num_samples(array)
     if len(set(sizes.values())) > 1:
+        turned = getattr(arrays.get("X"), "shape", ())[1:] == (sizes.get("y"),)
         raise ValueError(
             f"{' and '.join(sizes)} must have the same length, "
-            f"got {' and '.join(map(str, sizes.values()))}."
+            f"got {' and '.join(map(str, sizes.values()))}.{' Did you mean X.T?' * turned}"
         )
 
 

@@ -12,10 +12,10 @@ import numpy as np
 import sklearn
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
+from sklearn.model_selection._search import BaseSearchCV
 from sklearn.utils import _safe_indexing
 from sklearn.utils._array_api import _convert_to_numpy as convert_to_numpy
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
-from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
 from sklearn.utils._param_validation import HasMethods, InvalidParameterError, Options, StrOptions
 from sklearn.utils._param_validation import Interval as AnyInterval
 from sklearn.utils._param_validation import validate_params as validate_all_params
@@ -75,11 +75,6 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
 def score_function(scorer: Any) -> Any:
     """Return the function inside a scorer. Other callables are returned unchanged."""
     return getattr(scorer, "_score_func", scorer)
-
-
-def is_search(estimator: Any) -> bool:
-    """Return whether an estimator is a search, which overrides `_run_search`."""
-    return hasattr(estimator, "_run_search")
 
 
 def callback_context(estimator: Any, n_subtasks: int) -> Any:

@@ -244,7 +244,7 @@ def test_regression_target_of_whole_numbers_is_no_set_of_classes():
 
 def test_repr_pickle_and_seed():
     cv = BootstrapSplit(3, stratify=True, random_state=1)
-    assert repr(cv) == "BootstrapSplit(n_splits=3, stratify=True, random_state=1)"
+    assert repr(cv) == "BootstrapSplit(n_splits=3, random_state=1, stratify=True)"
     X, y = np.zeros((10, 1)), np.repeat([0, 1], 5)
 
     def trains(split):

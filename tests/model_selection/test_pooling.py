@@ -214,6 +214,19 @@ def test_few_sites_have_hartung_and_knapps_interval_of_log_odds():
     assert found.value == pytest.approx(expit(mean))
 
 
+def test_the_error_of_equal_rates_is_binomial():
+    """Many equal sites are one sample. The variance between them is not known to be 0."""
+    found = pool_rates([40] * 8, [200] * 8)
+    assert 0.01 <= found.standard_error < 0.0125  # sqrt(0.2 * 0.8 / 1600) = 0.01
+    another = found.details["sites"]["another site"]
+    assert another.standard_error == pytest.approx(found.standard_error)
+    # log-odds of other sites deviate by `between`, rates by p (1 - p) times it
+    found = pool_rates([10, 30, 40, 60, 80, 50], [200] * 6)
+    expected = found.value * (1 - found.value) * found.details["between"]
+    another = found.details["sites"]["another site"]
+    assert another.standard_error**2 - found.standard_error**2 == pytest.approx(expected**2)
+
+
 def test_another_site_has_the_average_of_its_distributions():
     """Over draws of the variance between sites: Q of equally large sites is chi-squared."""
     errors = np.array([12, 25, 30, 18])

@@ -100,7 +100,7 @@ def test_comparison_is_that_of_the_differences_of_units():
 BAD = {
     "length": ({"within": SUBJECT[:5]}, "within must have a unit for each of 96"),
     "text": ({"within": "subject"}, "within must have a unit for each of 96"),
-    "nan": ({"within": np.r_[np.nan, np.zeros(95)]}, "within must name the unit"),
+    "nan": ({"within": np.r_[np.nan, np.zeros(95)]}, "within must not contain missing values"),
     "one": ({"within": np.zeros(96)}, "within must contain at least two units"),
 }
 

@@ -52,7 +52,7 @@ TEXTS = np.where(np.arange(180).reshape(60, 3) == 4, "x" * 100_000, X.astype(str
 CALLS = {
     "y": ((X, None), {}, TypeError, "y must contain the true labels"),
     "no column": ((X[:, :0], Y), {}, ValueError, "X must have at least one column"),
-    "transposed": ((RNG.normal(size=(500, 60)), Y), {}, ValueError, r"X must .* mean X\.T"),
+    "transposed": ((RNG.normal(size=(500, 60)), Y), {}, ValueError, r"X .* mean X\.T"),
     "ragged": (
         ([[1.0, 2.0], [3.0]] * 30, Y),
         {},
@@ -72,6 +72,27 @@ def test_errors_name_the_argument(function, call):
     with pytest.raises(kind, match=message) as error:
         function(GaussianNB(), *data, **options)
     assert len(str(error.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "model", [PerturbationResamplingSVC(n_resamples=3), CV2FeatureSelectionPipeline()]
+)
+def test_estimators_name_transposed_samples_and_iterators(model):
+    wide = RNG.normal(size=(60, 90))
+    with pytest.raises(ValueError, match=r"X and y .* mean X\.T"):
+        model.fit(wide.T, Y)
+    with pytest.raises(ValueError, match="X and y must") as error:
+        model.fit(wide[:59], Y)
+    assert "X.T" not in str(error.value)
+    for name, data in {"X": (iter(wide), Y), "y": (wide, iter(Y))}.items():
+        with pytest.raises(TypeError, match=f"^{name} must be an array"):
+            model.fit(*data)
+
+
+@pytest.mark.parametrize("name", ["kernel", "estimator"])
+def test_a_class_is_no_part_of_a_classifier(name):
+    with pytest.raises(TypeError, match=f"{name} must be an instance"):
+        PerturbationResamplingSVC(n_resamples=0, **{name: GaussianNB}).fit(X, Y)
 
 
 @pytest.mark.parametrize("function", [error_interval, cross_val_error, evaluate])

@@ -243,6 +243,7 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
         ({"kind": "ranks"}, "kind must be"),
         ({"kind": "labels", "predictions": np.zeros(N, dtype=int), "threshold": 0.4}, "threshold"),
         ({"threshold": "best"}, "threshold must be"),
+        ({"threshold": 90}, r"lie in \[0, 1\].*mean 0\.9"),
         ({"pos_label": 7}, "pos_label must be"),
         ({"sample_weight": np.zeros(N)}, "sample_weight"),
         ({"sample_weight": np.r_[0.0, np.ones(N - 1)]}, "Leave these samples out"),
