@@ -531,8 +531,8 @@ def _refuse_unused(
     rule = read_rule(cut)
     if kind == "probabilities" and isinstance(rule, float) and not 0 <= rule <= 1:
         raise ValueError(
-            f"threshold must lie in [0, 1] if predictions are probabilities, got {cut!r}. Write "
-            "50 % as 0.5."
+            "threshold must lie in [0, 1] if predictions are probabilities, got "
+            f"{cut!r}{_checks.suggest_fraction(cut)}."
         )
 
 

@@ -135,10 +135,16 @@ def assert_one_line(arguments, message, capsys):
             {"X": np.where(np.eye(30) > 0, np.inf, 1.0)},
             "column 'x0' must be finite, got inf in row 1",
         ),
-        ({"X": np.eye(30), "y": np.zeros(29, int)}, "y must be a vector of 30 labels, got int64"),
+        (
+            {"X": np.eye(30), "y": np.zeros(29, int)},
+            "X of shape (30, 30) and y of type int64 and shape (29,)",
+        ),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must contain at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),
-        ({"data": np.eye(30)}, "it must contain an array named X, got ['data']"),
+        (
+            {"data": np.eye(30)},
+            "must contain a matrix X of numbers, and may contain a vector y of labels. It",
+        ),
     ],
 )
 def test_bad_arrays(arrays, message, tmp_path, capsys):

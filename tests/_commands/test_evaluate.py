@@ -302,7 +302,7 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
         gaps = frame.assign(**{column: frame[column].astype(object).where(frame.index != 3, None)})
         gaps.to_csv(tmp_path / "p.csv", index=False)
         assert main([*words, "--predictions", column]) == 2
-        assert f"{column!r} of predictions has no value in row 4" in capsys.readouterr().err
+        assert f"{column!r} of --predictions has no value in row 4" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["evaluate", "cluster"])
