@@ -25,7 +25,6 @@ from skeval._commands import BUNDLED, check_source
 if TYPE_CHECKING:
     from skeval._commands._data import Table
 
-MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
@@ -99,7 +98,7 @@ def add_command(
     "a|b" are choices. `types` are functions that read a value.
     """
     about, description, examples = texts
-    types = {"--sep": read_mark, "--jobs": parse_workers} | types
+    types = {"--sep": read_mark, "--jobs": int} | types
     parser = commands.add_parser(
         name,
         help=about,
@@ -165,14 +164,6 @@ def parse_positive(end: float, rule: str, text: str) -> float:
         if 0 < (number := read_number(text)) < end:
             return number
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
-
-
-def parse_workers(text: str) -> int:
-    """Return a plausible number of workers."""
-    number = parse_whole_number(-MAX_WORKERS, text)
-    if number > MAX_WORKERS or number == 0:
-        raise argparse.ArgumentTypeError(f"must be at most {MAX_WORKERS} and not 0, got {text}")
-    return number
 
 
 def check_files(options: argparse.Namespace) -> None:
@@ -476,8 +467,8 @@ OPTIONS = {
     "pos_label": "--pos-label", "confidence_level": "--confidence-level", "scoring": "--scoring",
     "include": "--include", "ignore": "--ignore", "metric": "--metric", "margin": "--margin",
     "threshold": "--threshold", "groups": "--groups", "time": "--time", "cv": "--cv", "by": "--by",
-    "memory": "--memory", "predictions": "--predictions", "labels_true": "--target",
-    "y_true": "the target", "y": "the target", "X": "the features",
+    "n_jobs": "--jobs", "memory": "--memory", "predictions": "--predictions",
+    "labels_true": "--target", "y_true": "the target", "y": "the target", "X": "the features",
 }  # fmt: skip
 """Options of the command line for the arguments of the Python functions."""
 ARGUMENT = re.compile(

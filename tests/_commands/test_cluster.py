@@ -156,3 +156,14 @@ def test_a_file_of_one_row(tmp_path, capsys):
     pd.DataFrame({"a": [1], "b": [2]}).to_csv(tmp_path / "one.csv", index=False)
     message = "one.csv must contain at least two rows of data, got 1"
     assert_one_line(["cluster", str(tmp_path / "one.csv")], message, capsys)
+
+
+@pytest.mark.parametrize("sorted_by", ["cluster", "time"])
+def test_a_table_that_is_sorted_by_cluster_is_no_series(sorted_by, tmp_path, capsys):
+    X, y = make_blobs(120, 4, centers=3, random_state=0)
+    X = X[np.argsort(y, kind="stable")]
+    if sorted_by == "time":
+        X = np.cumsum(np.random.default_rng(0).normal(size=X.shape), axis=0)
+    np.savez(tmp_path / "points.npz", X=X)
+    text = printed(capsys, tmp_path / "points.npz", *QUICK)
+    assert ("[time-order]" in text or "Time order" in text) == (sorted_by == "time")
