@@ -24,7 +24,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
-from skeval._commands import BUNDLED
+from skeval._commands._shared import BUNDLED
 from skeval.utils._text import read_times
 
 TEXT_FILES, EXCEL_FILES = (".csv", ".tsv", ".txt"), (".xlsx", ".xls")
@@ -118,7 +118,7 @@ class Table:
         roles: dict[str, list[str]] = {"target": []}
         for role in ROLES:
             value = getattr(options, role, None)
-            roles[role] = value if isinstance(value, list) else [value] * (value is not None)
+            roles[role] = value if isinstance(value, list) else [] if value is None else [value]
         self.roles = roles
         as_text = roles["groups"] + roles["id"]
         self.columns = columns or read_source(options, as_text.__contains__)
@@ -279,7 +279,9 @@ class Table:
             # numbers far from all others, or negative beside none, may mark missing values
             numbers = column.astype(float)
             marks = [mark for mark in SENTINELS if (numbers == mark).any()]
-            others = numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)]
+            others = (
+                numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)] if marks else numbers[:0]
+            )
             for mark in marks if others.size else ():
                 if np.abs(others - mark).min() > np.ptp(others) or mark < 0 <= others.min():
                     remedy = f"{write_option('--na', str(mark))} treats {mark} as missing"
@@ -371,30 +373,14 @@ class Table:
         features: dict[str, np.ndarray] = {}
         left_out = []
         for name in names:
-            column, start = self.columns[name], f"{self.source}: column {name!r}"
-            missing, reason = find_blanks(column), ""
-            predicted = name in self.roles["predictions"]
-            different = {str(value).strip() for value in column[~missing].tolist()}
-            many = f"{len(different)} different strings in {len(column)} rows"
-            if missing.all():
+            column, reason = self.columns[name], ""
+            if find_blanks(column).all():
                 reason = "has no value and is left out."
             elif column.dtype != object and name not in self.options.text:
                 features[name] = column.astype(float)
-                self._refuse_infinite(start, features[name])
-            elif readings := read_times(column):
-                if len(readings) == 1 and self.options.date_features:
-                    features |= self._split_dates(name, readings[0])
-                else:
-                    way = self._advise_dates(name, readings)
-                    reason = f"contains dates ({many}) and is left out. To use it, {way}."
+                self._refuse_infinite(f"{self.source}: column {name!r}", features[name])
             else:
-                self._check_numbers(name)
-                if not predicted and len(different) > max(MAX_TEXTS, len(column) / 2):
-                    way = f"{write_option('--id', name)} uses it as row names"
-                    reason = f"contains {many} and is left out. {way}."
-                else:
-                    texts = [str(value).strip() or "missing" for value in column.tolist()]
-                    features[name] = np.array(texts, dtype=object)
+                reason = self._read_texts(name, features)
             if reason:
                 left_out.append(name)
                 self.notes.append(f"column {name!r} {reason}")
@@ -402,6 +388,26 @@ class Table:
             notes = " ".join(self.notes)
             raise ValueError(f"{self.source} has no column left as a feature. {notes}".rstrip())
         return features, left_out
+
+    def _read_texts(self, name: str, features: dict[str, np.ndarray]) -> str:
+        """Add a column of dates or other texts to the features, or return why it is none."""
+        column = self.columns[name]
+        texts = [str(value).strip() or "missing" for value in column.tolist()]
+        different = len({*texts} - {"missing"})
+        many = f"{different} different strings in {len(column)} rows"
+        if readings := read_times(column):
+            if len(readings) == 1 and self.options.date_features:
+                features |= self._split_dates(name, readings[0])
+                return ""
+            way = self._advise_dates(name, readings)
+            return f"contains dates ({many}) and is left out. To use it, {way}."
+        self._check_numbers(name)
+        predicted = name in self.roles["predictions"]
+        if not predicted and different > max(MAX_TEXTS, len(column) / 2):
+            way = f"{write_option('--id', name)} uses it as row names"
+            return f"contains {many} and is left out. {way}."
+        features[name] = np.array(texts, dtype=object)
+        return ""
 
     def _advise_dates(self, name: str, readings: Sequence[np.ndarray]) -> str:
         """Return how a column of dates is used."""
@@ -524,10 +530,9 @@ def read_source(
     if options.thousands is not None and options.thousands == (options.decimal or "."):
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
     for name in TEXT_OPTIONS:
-        readable, kinds = TEXT_FILES, "a CSV file"
-        if name in EXCEL_OPTIONS:
-            readable, kinds = WRITTEN_FILES, "a CSV or Excel file"
+        readable = WRITTEN_FILES if name in EXCEL_OPTIONS else TEXT_FILES
         if getattr(options, name) not in (None, []) and ending not in readable:
+            kinds = "a CSV or Excel file" if name in EXCEL_OPTIONS else "a CSV file"
             raise ValueError(f"--{name} is only for {kinds}, got {options.data!r}.")
     # bundled data sets and arrays are read without pandas
     if options.data in BUNDLED:
@@ -671,14 +676,15 @@ def _read_column(column: Any, source: str) -> np.ndarray:
     """Return a column of a data frame as numbers, Booleans or strings."""
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
-    missing, values = column.isna().to_numpy(), column.tolist()
-    if getattr(column.dtype, "kind", "O") == "m":
-        column = column.dt.total_seconds()
-    elif not missing.all() and {*map(type, column[~missing])} == {Decimal}:
-        column = column.astype(float)
-    if getattr(column.dtype, "kind", "O") in "biuf":
+    missing, kind = column.isna().to_numpy(), getattr(column.dtype, "kind", "O")
+    if kind == "m":
+        column, kind = column.dt.total_seconds(), "f"
+    elif kind == "O" and {*map(type, column[~missing])} == {Decimal}:
+        column, kind = column.astype(float), "f"
+    if kind in "biuf":
         exact = getattr(column.dtype, "numpy_dtype", None)
         return column.to_numpy(float, na_value=np.nan) if missing.any() else column.to_numpy(exact)
+    values = column.tolist()
     if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
         raise ValueError(
             f"{source}: column {column.name!r} must contain numbers or strings, got lists. Delete "

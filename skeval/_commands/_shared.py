@@ -15,16 +15,16 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from skeval._commands import BUNDLED, check_source
-
 if TYPE_CHECKING:
     from skeval._commands._data import Table
 
+BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
@@ -88,7 +88,7 @@ def add_command(
     name: str,
     texts: Sequence[str],
     groups: Mapping[str, str],
-    types: dict[str, Callable[[str], Any]],
+    types: Mapping[str, Callable[[str], Any]],
     **defaults: Any,
 ) -> None:
     """Add a command with its help, description and examples, and with groups of options.
@@ -98,7 +98,7 @@ def add_command(
     "a|b" are choices. `types` are functions that read a value.
     """
     about, description, examples = texts
-    types = {"--sep": read_mark, "--jobs": int} | types
+    types = {**types, "--sep": read_mark, "--jobs": int}
     parser = commands.add_parser(
         name,
         help=about,
@@ -164,6 +164,18 @@ def parse_positive(end: float, rule: str, text: str) -> float:
         if 0 < (number := read_number(text)) < end:
             return number
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
+
+
+def check_source(source: str) -> None:
+    """Raise an error unless a source is a bundled data set or a file."""
+    if source not in BUNDLED and not Path(source).is_file():
+        names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
+        name = Path(source).name
+        near = [file for file in names if Path(file).stem == name]
+        near = near or get_close_matches(name, [*names, *BUNDLED], n=1, cutoff=0.75)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        there = "is a folder, not a file" if Path(source).is_dir() else "does not exist"
+        raise FileNotFoundError(f"{source!r} {there}{hint}. Bundled data are {', '.join(BUNDLED)}.")
 
 
 def check_files(options: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ import argparse
 import importlib
 import math
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
@@ -104,7 +105,7 @@ def add_evaluate(commands: Any) -> None:
     }
     level = "must lie between 0 and 1, for example 0.95 or 95%"
     seconds = "must be a number of seconds above 0"
-    types = {
+    types: dict[str, Callable[[str], Any]] = {
         "--threshold": read_threshold,
         "--confidence-level": partial(_shared.parse_positive, 1, level),
         "--budget": partial(_shared.parse_positive, math.inf, seconds),
@@ -115,13 +116,13 @@ def add_evaluate(commands: Any) -> None:
 
 def read_threshold(text: str) -> Any:
     """Return a number, or the rule that chooses a threshold."""
-    name, equals, wanted = text.partition("=")
+    name, _, wanted = text.rpartition("=")
     if text == "youden":
         return text
     ends = {"sensitivity": 1.0, "specificity": 1.0, "cost_ratio": math.inf}
     with suppress(ValueError):
-        number = float(_shared.read_number(wanted if equals else text))
-        if not equals:
+        number = _shared.read_number(wanted)
+        if text == wanted:
             return number
         if 0 < number <= ends.get(name, 0):
             return {name: number}
