@@ -676,16 +676,18 @@ def _read_column(column: Any, source: str) -> np.ndarray:
     """Return a column of a data frame as numbers, Booleans or strings."""
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
-    missing, kind = column.isna().to_numpy(), getattr(column.dtype, "kind", "O")
-    if kind == "m":
-        column, kind = column.dt.total_seconds(), "f"
-    elif kind == "O" and {*map(type, column[~missing])} == {Decimal}:
-        column, kind = column.astype(float), "f"
-    if kind in "biuf":
+    if getattr(column.dtype, "kind", "O") == "m":
+        column = column.dt.total_seconds()
+    missing = column.isna().to_numpy()
+    if getattr(column.dtype, "kind", "O") in "biuf":
         exact = getattr(column.dtype, "numpy_dtype", None)
         return column.to_numpy(float, na_value=np.nan) if missing.any() else column.to_numpy(exact)
+    # decimal numbers, and all other values as texts
     values = column.tolist()
-    if any(isinstance(value, list | dict | tuple | set | np.ndarray) for value in values):
+    kinds = {*map(type, values)}
+    if Decimal in kinds:
+        return np.asarray(column.astype(float), dtype=float)
+    if kinds & {list, dict, tuple, set, np.ndarray}:
         raise ValueError(
             f"{source}: column {column.name!r} must contain numbers or strings, got lists. Delete "
             "the column in the file, or write each element to its own column."

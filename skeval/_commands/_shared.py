@@ -50,7 +50,7 @@ READING = """
 --drop-missing-target   drop rows without a value of the target
 """
 RUN = """
---jobs N           number of joblib workers
+--jobs N>=-10000   number of joblib workers
 --memory FOLDER    folder of completed fits, to resume an interrupted run
 --full             print the whole report instead of a summary
 """
@@ -98,7 +98,7 @@ def add_command(
     "a|b" are choices. `types` are functions that read a value.
     """
     about, description, examples = texts
-    types = {**types, "--sep": read_mark, "--jobs": int}
+    types = {**types, "--sep": read_mark}
     parser = commands.add_parser(
         name,
         help=about,
