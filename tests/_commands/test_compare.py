@@ -330,6 +330,14 @@ def test_groups_widen_the_interval_and_both_scores_are_in_the_result(tmp_path, c
     words[2] = str(tmp_path / "c.csv")
     assert main([*words, "--groups", "patient"]) == 2
     assert "column 'patient' differs" in capsys.readouterr().err
+    # rows that an identifier matches take their groups with them
+    order, words[2] = rng.permutation(600), str(tmp_path / "b.csv")
+    for name in ("a", "b"):
+        frame = pd.read_csv(tmp_path / f"{name}.csv").assign(id=np.arange(600))
+        frame = frame if name == "a" else frame.iloc[order]
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    assert main([*words, "--groups", "patient"]) in (0, 1)
+    assert json.loads((tmp_path / "out.json").read_text()) == grouped
 
 
 @pytest.mark.parametrize("better_area", [True, False])

@@ -584,10 +584,9 @@ def draw_table_with_gaps():
     return frame.assign(city=["Rome", "Oslo"] * 30, target=rng.integers(0, 2, 60))
 
 
-@pytest.mark.parametrize("width", range(60, 100, 7))
-def test_no_line_ends_within_an_interval(width):
+def test_no_line_ends_within_an_interval():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 90)
     report = skeval.evaluate_predictions(y, 1 / (1 + np.exp(rng.normal(1 - 2 * y))))
-    lines = report.to_text(width=width).splitlines()
+    lines = [line for width in range(50, 100) for line in report.to_text(width=width).splitlines()]
     assert not [line for line in lines if re.search(r"(\(95 % CI|CI -?[\d.]+( to)?)$", line)]
