@@ -24,7 +24,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
-from skeval._commands._shared import BUNDLED
+from skeval._commands import BUNDLED
 from skeval.utils._text import read_times
 
 TEXT_FILES, EXCEL_FILES = (".csv", ".tsv", ".txt"), (".xlsx", ".xls")

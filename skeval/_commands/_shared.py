@@ -21,10 +21,11 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
+from skeval._commands import BUNDLED
+
 if TYPE_CHECKING:
     from skeval._commands._data import Table
 
-BUNDLED = ("breast_cancer", "iris", "wine", "digits")
 PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
