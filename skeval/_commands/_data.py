@@ -179,9 +179,10 @@ class Table:
         _check_names(named, columns, self.source)
         for role, other in product(("target", "predictions"), roles):
             for name in {*roles[role]} & {*roles[other]} if other not in (role, "text") else ():
+                others = _shorten([one for one in columns if one not in named])
                 raise ValueError(
                     f"{self.source}: --{role} and --{other} both name {name!r}. Pass different "
-                    f"columns. The other columns are {_shorten(columns.keys() - named)}."
+                    f"columns. The other columns are {others}."
                 )
         if roles["predictions"]:
             if not roles["groups"]:
