@@ -1,6 +1,8 @@
-"""Data, common options and output of the commands.
+"""Options, data and output of the commands.
 
-Missing values and texts are handled by steps before the estimator, within every fold.
+Each command parses its options, reads a table, calls a function of the package, writes its report,
+and returns an exit status. Missing values and texts are handled by steps before the estimator,
+within every fold.
 """
 
 from __future__ import annotations
@@ -10,22 +12,66 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
-from skeval._commands import BUNDLED, check_source
+from skeval._commands import BUNDLED
 
 if TYPE_CHECKING:
-    from skeval._commands._data import Rows
+    from skeval._commands._data import Table
 
-MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
+FILE = f"DATA   {', '.join(BUNDLED)}, or a CSV, NPZ, Parquet, Feather or Excel file"
+DATA = """
+--drop COLUMN...   column to exclude from the features
+--id COLUMN        column that names the rows in the report and is not a feature
+--date-features    convert dates to numbers (days since 1970, year, month, day, weekday and hour)
+"""
+READING = """
+--text COLUMN...   column of categories, even if they are numbers or NA
+--sep MARK         separator of a CSV file (default: the one of , ; tab and | that gives the most
+                   columns)
+--decimal MARK     decimal sign of a CSV or Excel file (default: .)
+--thousands MARK   separator of thousands (default: none)
+--encoding NAME    encoding of a CSV file (default: UTF-8)
+--na TEXT...       text or number that means a missing value, in addition to empty cells, NA, N/A,
+                   NaN, NULL and None
+--skiprows N>=0    number of lines to skip above the column names (default: 0)
+--[no-]header      whether the first line of a CSV file has the column names (default: yes, but a
+                   name that looks like a value is an error). Without a header, the names are x0,
+                   x1, ...
+--drop-missing-target   drop rows without a value of the target
+"""
+RUN = """
+--jobs N>=-10000   number of joblib workers
+--memory FOLDER    folder of completed fits, to resume an interrupted run
+--full             print the whole report instead of a summary
+"""
+OUTPUT = """
+--seed N>=0        random seed (default: 0)
+--json FILE        also write all numbers to this file
+--html FILE        also write a page with figures to this file
+--markdown FILE    also write the report as Markdown to this file
+--debug            print the traceback of an error
+"""
+TASK = f"""
+--task classes|numbers   type of the target (default: numbers if it has fractions or more than
+                   {MAX_DISTINCT} distinct whole numbers)
+"""
+POSITIVE = "positive class, to which probabilities, scores or 1 in a column refer"
+METHODS = "--methods   also write the methods paragraph for a paper, with references\n"
+DEFAULTS = dict.fromkeys(
+    ("memory", "predictions", "groups", "by", "time", "methods", "scoring", "whole")
+)
+"""Options that some commands lack."""
 
 
 class Once(argparse.Action):
@@ -38,139 +84,65 @@ class Once(argparse.Action):
         setattr(options, self.dest, value)
 
 
-class Options:
-    """Options of a command, by the kind of their values."""
+def add_command(
+    commands: Any,
+    name: str,
+    texts: Sequence[str],
+    groups: Mapping[str, str],
+    types: Mapping[str, Callable[[str], Any]],
+    **defaults: Any,
+) -> None:
+    """Add a command with its help, description and examples, and with groups of options.
 
-    def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self.add = parser.add_argument
-
-    def column(self, name: str, text: str, **options: Any) -> None:
-        """Add the name of a column, or names of several with ``nargs="+"``."""
-        self.add(name, metavar="COLUMN", help=text, action=Once, **options)
-
-    def several(self, name: str, metavar: str, text: str) -> None:
-        """Add an option that may be repeated."""
-        text = f"{text} (may be repeated)"
-        self.add(name, metavar=metavar, action="append", default=[], help=text)
-
-    def task(self) -> None:
-        """Add the type of the target."""
-        self.add(
-            "--task",
-            choices=("classes", "numbers"),
-            help="type of the target (default: numbers if it has fractions or more than "
-            f"{MAX_DISTINCT} distinct whole numbers)",
-        )
-
-    def positive(self, default: str) -> None:
-        """Add the positive class."""
-        text = "positive class, to which probabilities, scores or 1 in a column refer"
-        self.add("--pos-label", metavar="CLASS", help=f"{text} (default: {default})")
-
-    def number(self, name: str, least: int, text: str, default: int | None = None) -> None:
-        """Add a whole number with a minimum."""
-        parse = partial(parse_whole_number, least)
-        self.add(name, metavar="N", type=parse, default=default, help=text)
-
-    def flag(self, name: str, text: str) -> None:
-        """Add an option without a value."""
-        self.add(name, action="store_true", help=text)
-
-
-def add_common(parser: argparse.ArgumentParser, *, target: str) -> Options:
-    """Add the arguments that all commands share: the data and the common options."""
-    options, add = Options(parser), parser.add_argument
-    kinds = "CSV, NPZ, Parquet, Feather or Excel file"
-    add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
-    # roles of columns
-    options.add = parser.add_argument_group("data").add_argument
-    options.column("--target", target)
-    options.several("--drop", "COLUMN", "column to exclude from the features")
-    options.column("--id", "column that names the rows in the report and is not a feature")
-    add_reading(options)
-    parts = "days since 1970, year, month, day, weekday and hour"
-    options.flag("--date-features", f"convert dates to numbers ({parts})")
-    # the run and its output
-    options.add = add = parser.add_argument_group("run and output").add_argument
-    options.number("--seed", 0, "random seed (default: 0)", default=0)
-    add("--jobs", type=_parse_workers, help="number of joblib workers")
-    add("--memory", metavar="FOLDER", help="folder of completed fits, to resume an interrupted run")
-    options.flag("--full", "print the whole report instead of a summary")
-    add_outputs(options)
-    options.flag("--debug", "print the traceback of an error")
-    return options
-
-
-def add_outputs(options: Options) -> None:
-    """Add the files to write."""
-    add = options.add
-    add("--json", metavar="FILE", help="also write all numbers to this file")
-    add("--html", metavar="FILE", help="also write a page with figures to this file")
-    add("--markdown", metavar="FILE", help="also write the report as Markdown to this file")
-
-
-def list_methods(report: Any, options: argparse.Namespace) -> list[str]:
-    """Return the paragraph of methods and its references with --methods, otherwise nothing."""
-    if not getattr(options, "methods", False):
-        return []
-    return [*filter(None, f"methods: {report.to_methods()}".splitlines())]
-
-
-def write_pages(
-    report: Any, options: argparse.Namespace, title: str, notes: Sequence[str]
-) -> Iterator[str]:
-    """Write the requested pages of a report, and yield their files."""
-    from skeval.utils._text import escape_controls
-
-    title, notes = escape_controls(title), [*map(escape_controls, notes)]
-    if options.markdown is not None:
-        report.to_markdown(options.markdown, title=title, notes=notes)
-        yield f"written to {options.markdown}"
-    if options.html is not None:
-        command = escape_controls(options.line)
-        report.to_html(options.html, title=title, command=command, notes=notes)
-        yield f"written to {options.html}"
-
-
-def add_reading(options: Options) -> None:
-    """Add the options for reading a file."""
-    options.several("--text", "COLUMN", "column of categories, even if they are numbers or NA")
-    most = "the one of , ; tab and | that gives the most columns"
-    options.add(
-        "--sep", metavar="MARK", type=_read_mark, help=f"separator of a CSV file (default: {most})"
+    A row of a group has an option, its metavar and its help. An option without a metavar is a flag.
+    "N>=2" is a whole number with a minimum, "X..." may be repeated, "X+" has several values, and
+    "a|b" are choices. `types` are functions that read a value.
+    """
+    about, description, examples = texts
+    types = {**types, "--sep": read_mark}
+    parser = commands.add_parser(
+        name,
+        help=about,
+        description=description,
+        epilog=examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    options.add(
-        "--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)"
-    )
-    options.add("--thousands", metavar="MARK", help="separator of thousands (default: none)")
-    options.add("--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8)")
-    others = "empty cells, NA, N/A, NaN, NULL and None"
-    missing = f"text or number that means a missing value, in addition to {others}"
-    options.several("--na", "TEXT", missing)
-    options.number("--skiprows", 0, "number of lines to skip above the column names (default: 0)")
-    options.add(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        help="whether the first line of a CSV file has the column names (default: yes, but a name "
-        "that looks like a value is an error). Without a header, the names are x0, x1, ...",
-    )
-    options.flag("--drop-missing-target", "drop rows without a value of the target")
+    parser.set_defaults(**DEFAULTS | {"seed": 0} | defaults)
+    for title, table in groups.items():
+        add = (parser.add_argument_group(title) if title else parser).add_argument
+        for row in re.split(r"\n(?=\S)", table.strip()):
+            head, text = re.split(" {2,}", " ".join(row.split("\n")), maxsplit=1)
+            option, _, metavar = head.partition(" ")
+            metavar, _, least = metavar.partition(">=")
+            how: dict[str, Any] = {"metavar": metavar.rstrip(".+")}
+            if option[:1] != "-":
+                option, how = option.lower(), {"metavar": option}
+            elif "[no-]" in option:
+                option, how = (
+                    option.replace("[no-]", ""),
+                    {"action": argparse.BooleanOptionalAction},
+                )
+            elif not metavar:
+                how = {"action": "store_true"}
+            elif metavar.endswith("..."):
+                how |= {"action": "append", "default": []}
+                text += " (may be repeated)"
+            elif "|" in metavar:
+                how = {"choices": metavar.split("|")}
+            elif least:
+                how["type"] = partial(parse_whole_number, int(least))
+            elif option in types:
+                how["type"] = types[option]
+            if metavar.rstrip("+") == "COLUMN":
+                how |= {"action": Once, "nargs": "+" if "+" in metavar else None}
+            add(option, help=" ".join(text.split()), **how)
 
 
-def _read_mark(text: str) -> str:
+def read_mark(text: str) -> str:
     """Return a separator."""
     if not text:
         raise argparse.ArgumentTypeError("must be a character, got ''")
     return text.replace("\\t", "\t")
-
-
-def read_columns(options: argparse.Namespace, *, needs_target: bool) -> Rows:
-    """Load the table that the options name, after checks without slow imports."""
-    check_source(options.data)
-    check_outputs(options)
-    from skeval._commands._data import read_table
-
-    return read_table(options, needs_target=needs_target)
 
 
 def parse_whole_number(least: int, text: str) -> int:
@@ -187,12 +159,59 @@ def read_number(text: str) -> float:
     return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
-def _parse_workers(text: str) -> int:
-    """Return a plausible number of workers."""
-    number = parse_whole_number(-MAX_WORKERS, text)
-    if number > MAX_WORKERS or number == 0:
-        raise argparse.ArgumentTypeError(f"must be at most {MAX_WORKERS} and not 0, got {text}")
-    return number
+def parse_positive(end: float, rule: str, text: str) -> float:
+    """Return a number above 0 and below a limit, such as a level, a margin or a time."""
+    with suppress(ValueError):
+        if 0 < (number := read_number(text)) < end:
+            return number
+    raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
+
+
+def check_source(source: str) -> None:
+    """Raise an error unless a source is a bundled data set or a file."""
+    if source not in BUNDLED and not Path(source).is_file():
+        names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
+        name = Path(source).name
+        near = [file for file in names if Path(file).stem == name]
+        near = near or get_close_matches(name, [*names, *BUNDLED], n=1, cutoff=0.75)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        there = "is a folder, not a file" if Path(source).is_dir() else "does not exist"
+        raise FileNotFoundError(f"{source!r} {there}{hint}. Bundled data are {', '.join(BUNDLED)}.")
+
+
+def check_files(options: argparse.Namespace) -> None:
+    """Check the files to read and to write without slow imports."""
+    check_source(options.data)
+    check_outputs(options)
+
+
+def read_columns(options: argparse.Namespace, **how: Any) -> Table:
+    """Return the table that the options name."""
+    check_files(options)
+    from skeval._commands._data import Table
+
+    return Table(options, **how)
+
+
+def write_pages(
+    report: Any, options: argparse.Namespace, title: str, notes: Sequence[str], width: int | None
+) -> Iterator[str]:
+    """Write the requested pages of a report. Yield the methods and the names of the files."""
+    from skeval.report._page import fill_lines
+    from skeval.utils._text import escape_controls
+
+    methods = f"methods: {report.to_methods()}".splitlines() if options.methods else []
+    for text in filter(None, methods):
+        yield from fill_lines(text, width)
+
+    title, notes = escape_controls(title), [*map(escape_controls, notes)]
+    if options.markdown is not None:
+        report.to_markdown(options.markdown, title=title, notes=notes)
+        yield f"written to {options.markdown}"
+    if options.html is not None:
+        command = escape_controls(options.line)
+        report.to_html(options.html, title=title, command=command, notes=notes)
+        yield f"written to {options.html}"
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -202,7 +221,7 @@ def check_outputs(options: argparse.Namespace) -> None:
     # each file must be writable, and distinct from the others
     taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
     for name in ("json", "html", "markdown"):
-        if getattr(options, name, None) is None:
+        if getattr(options, name) is None:
             continue
         path = Path(getattr(options, name))
         if not path.absolute().parent.is_dir():
@@ -210,9 +229,9 @@ def check_outputs(options: argparse.Namespace) -> None:
         place = path if path.exists() else path.absolute().parent
         if path.is_dir() or not os.access(place, os.W_OK):
             raise ValueError(f"--{name}: {str(path)!r} cannot be written. Choose another file.")
-        if path.resolve() in taken:
-            raise ValueError(f"--{name} must differ from {taken[path.resolve()]}, got {path}.")
-        taken[path.resolve()] = f"--{name}"
+        other = taken.setdefault(path.resolve(), f"--{name}")
+        if other != f"--{name}":
+            raise ValueError(f"--{name} must differ from {other}, got {path}.")
     if options.html is not None:
         if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
             raise ValueError(
@@ -224,21 +243,32 @@ def check_outputs(options: argparse.Namespace) -> None:
         check_extra()
 
 
+def run(
+    table: Table, options: argparse.Namespace, procedure: str, function: Callable[..., Any]
+) -> None:
+    """Call a function that reports on a procedure, and write the report with all notes.
+
+    After Ctrl-C, the report of the completed fits is written.
+    """
+    from skeval.report._page import fill_lines
+
+    start = f"{describe_data(table, options)}; {procedure}"
+    options.progress.headline = "\n  ".join(fill_lines(start, LINE_WIDTH))
+    try:
+        report, notes = collect_notes(table, function)
+    except KeyboardInterrupt as stop:
+        if hasattr(stop, "report"):
+            deliver(stop.report, table, options, procedure, [])
+        raise
+    deliver(report, table, options, procedure, notes)
+
+
 def deliver(
-    report: Any,
-    options: argparse.Namespace,
-    table: Rows,
-    procedure: str,
-    notes: Sequence[str],
-    *,
-    numbers: bool = False,
-    column: str = "feature",
-    summary: bool = True,
+    report: Any, table: Table, options: argparse.Namespace, procedure: str, notes: Sequence[str]
 ) -> None:
     """Write a report on a procedure to the requested files, and always print it.
 
-    The target is treated as classes, unless `numbers` is true. With `summary`, only a summary is
-    printed unless --full is passed.
+    Only a summary is printed, unless --full is passed or the command prints the whole report.
     """
     from skeval.report._page import fill_lines
 
@@ -246,25 +276,24 @@ def deliver(
     # the report as text: all of it, or a summary
     report, unnamed = _name_samples(report, table, options)
     notes = [*table.notes, *table.hints, *notes, *unnamed]
-    headline = _write_headline(options.data, table, numbers, column)
-    whole = options.full or not summary
+    whole = options.full or options.whole
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
     width = find_width() if is_terminal or not whole else None
-    lines = [*fill_lines(headline, width), *fill_lines(procedure, width), ""]
+    lines = [*fill_lines(_write_headline(table, options), width), *fill_lines(procedure, width), ""]
     if whole:
         lines.append(report.to_text(full=options.full, width=width))
     else:
         lines += summarize(report, scored=bool(options.scoring))
-    for text in (*(f"note: {note}" for note in notes), *list_methods(report, options)):
-        lines += fill_lines(text, width)
+    for note in notes:
+        lines += fill_lines(f"note: {note}", width)
     # the requested files, then the text, which an error of a file does not prevent
     try:
         if options.json is not None:
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
         title = f"{Path(options.data).name}: {procedure}"
-        lines += write_pages(report, options, title, notes)
+        lines += write_pages(report, options, title, notes, width)
     finally:
         print_lines(lines)
         # Ctrl-C from here on loses nothing
@@ -278,7 +307,7 @@ def print_lines(lines: Sequence[str]) -> None:
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True)
 
 
-def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tuple[Any, list[str]]:
+def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tuple[Any, list[str]]:
     """Return a report with its samples named by --id, or a note on their numbers.
 
     A summary does not list samples and needs no note.
@@ -295,8 +324,8 @@ def _name_samples(report: Any, table: Rows, options: argparse.Namespace) -> tupl
     return report, [note] if listed and options.data not in BUNDLED else []
 
 
-METHODS = "also write the methods paragraph for a paper, with references"
-MAX_WIDTH = 100
+MAX_WIDTH, LINE_WIDTH = 100, 70
+"""Maximum width of the output, and width of the line above the progress."""
 MAX_ROWS = 4
 """Maximum number of rows in the table of a summary."""
 
@@ -348,48 +377,44 @@ def find_width() -> int:
     return max(40, min(MAX_WIDTH, get_terminal_size((MAX_WIDTH, 24)).columns))
 
 
-def describe_data(source: str, table: Rows, column: str = "feature") -> str:
+def describe_data(table: Table, options: argparse.Namespace) -> str:
     """Return the name and the size of the data."""
     from skeval.utils._text import count, escape_controls
 
     n_samples, n_columns = table.X.shape
-    name = escape_controls(Path(source).name)
-    return f"{name}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
+    size = count(n_columns, "feature")
+    if options.predictions is not None:
+        size = count(len(options.predictions), "prediction")
+    return f"{escape_controls(table.source)}: {count(n_samples, 'sample')}, {size}"
 
 
-def _write_headline(source: str, table: Rows, numbers: bool, column: str) -> str:
+def _write_headline(table: Table, options: argparse.Namespace) -> str:
     """Return the name and size of the data and, with a target, the classes or the range."""
     import numpy as np
 
     from skeval.report._page import list_few
     from skeval.utils._text import count, name_label, write_figures
 
-    size = describe_data(source, table, column)
+    size = describe_data(table, options)
     if table.groups is not None:
         size += f", {count(len(set(table.groups)), 'group')}"
     if table.y is None:
         return f"{size}, no labels"
     # the range of numbers, or the classes with their sizes
     classes, sizes = np.unique(table.y, return_counts=True)
-    if numbers:
+    if table.is_numeric:
         return f"{size}, target from {write_figures(classes[0])} to {write_figures(classes[-1])}"
     listed = [f"{name_label(name)}: {n}" for name, n in zip(classes, sizes, strict=True)]
     return f"{size}, {count(len(classes), 'class')} ({list_few(listed, MAX_CLASSES)})"
 
 
-def name_classes(table: Rows) -> dict[str, Any]:
-    """Return a dict from texts to classes."""
-    return {str(label): label for label in sorted(set(table.y.tolist()), key=str)}
-
-
-def find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> Any:
+def find_positive(table: Table, options: argparse.Namespace) -> Any:
     """Return the class of --pos-label, or None without this option."""
     if options.pos_label is None:
         return None
-    if numbers:
+    if table.is_numeric:
         raise ValueError("--pos-label requires a target of classes. Also pass --task classes.")
-    classes = name_classes(table)
-    if options.pos_label not in classes:
+    if options.pos_label not in (classes := table.name_classes()):
         raise ValueError(
             f"--pos-label must be one of the classes {', '.join([*classes][:10])}, got "
             f"{options.pos_label!r}."
@@ -397,44 +422,45 @@ def find_positive(table: Rows, options: argparse.Namespace, numbers: bool) -> An
     return classes[options.pos_label]
 
 
-def choose_task(table: Rows, options: argparse.Namespace) -> tuple[Rows, bool]:
-    """Return the table with numbers or classes as its target, and whether they are numbers."""
+def choose_task(table: Table, options: argparse.Namespace) -> None:
+    """Choose between a target of classes, and a numeric target, which becomes floats."""
     import numpy as np
 
     y, task = table.y, options.task
     fractions = y.dtype.kind == "f" and bool((y % 1 != 0).any())
+    n_distinct = len(np.unique(y))
+    if n_distinct < 2:
+        raise ValueError(
+            f"{table.source}: the target {table.roles['target'][0]!r} must have several values, "
+            f"but is {y.tolist()[0]!r} in all {len(y)} rows. --target COLUMN names another column."
+        )
     if task == "classes" and fractions:
         raise ValueError(
-            f"--task classes needs a target of classes, but the target has {len(np.unique(y))} "
+            f"--task classes needs a target of classes, but the target has {n_distinct} "
             "distinct numbers with decimals. Leave out --task, or write classes in the file."
         )
     if y.dtype.kind not in "iuf":
         if task == "numbers":
             raise ValueError(f"--task numbers needs a numeric target, got the value {str(y[0])!r}.")
-        return table, False
-    # whole numbers may be both, so a hint says how they are treated
-    n_distinct = len(np.unique(y))
-    numbers = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
+        return
+    numeric = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
     # predicted fractions of more than two whole numbers are numbers
     if task is None and n_distinct > 2 and len(options.predictions or ()) == 1:
         column = table.X[:, table.feature_names.index(options.predictions[0])]
-        numbers |= column.dtype.kind == "f" and bool((column % 1 != 0).any())
-    if (
-        task is None
-        and not fractions
-        and (numbers or (n_distinct > 2 and options.data not in BUNDLED))
-    ):
-        kind, other = ("numeric", "classes") if numbers else ("classes", "numbers")
-        hint = (
+        numeric |= column.dtype.kind == "f" and bool((column % 1 != 0).any())
+    # whole numbers may be both, so a hint says how they are treated
+    unclear = numeric or (n_distinct > 2 and options.data not in BUNDLED)
+    if task is None and not fractions and unclear:
+        kind, other = ("numeric", "classes") if numeric else ("classes", "numbers")
+        table.hints.append(
             f"the target has {n_distinct} distinct whole numbers and is treated as {kind}. --task "
             f"{other} treats it as {other}."
         )
-        table.hints.append(hint)
-    return (table._replace(y=y.astype(float)) if numbers else table), numbers
+    table.y, table.is_numeric = y.astype(float) if numeric else y, numeric
 
 
 def collect_notes(
-    table: Rows, function: Callable[..., Any], *args: Any, **kwargs: Any
+    table: Table, function: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> tuple[Any, list[str]]:
     """Return the result of a function and its warnings. Hints of a table explain errors."""
     from skeval._commands._data import explain_errors
@@ -454,8 +480,8 @@ OPTIONS = {
     "pos_label": "--pos-label", "confidence_level": "--confidence-level", "scoring": "--scoring",
     "include": "--include", "ignore": "--ignore", "metric": "--metric", "margin": "--margin",
     "threshold": "--threshold", "groups": "--groups", "time": "--time", "cv": "--cv", "by": "--by",
-    "memory": "--memory", "predictions": "--predictions", "labels_true": "--target",
-    "y_true": "the target", "y": "the target", "X": "the features",
+    "n_jobs": "--jobs", "memory": "--memory", "predictions": "--predictions",
+    "labels_true": "--target", "y_true": "the target", "y": "the target", "X": "the features",
 }  # fmt: skip
 """Options of the command line for the arguments of the Python functions."""
 ARGUMENT = re.compile(
@@ -482,6 +508,7 @@ REMEDIES = {
     r"continuous (format )?is not supported": "it is for classes. For numbers, use one such as r2",
     r" for method='delong'": " for an area under the ROC curve",
     r" For more classes, metric must be 'roc_auc_ovr' .*": "",
+    r"multi_class must be in \('ovo', 'ovr'\)": "it is for two classes. Pass roc_auc_ovr",
     r"Please choose another average setting[^.]*": "Choose a variant such as f1_macro",
 }
 """Remedies in Python, and those on the command line."""
@@ -506,7 +533,7 @@ MAX_LISTED, MAX_CLASSES = 4, 6
 """Maximum number of columns, and of classes, that are named."""
 
 
-def make_preparation(table: Rows, *, scale: bool) -> list[Any]:
+def make_preparation(table: Table, *, scale: bool) -> list[Any]:
     """Return the transformers of a table: medians for missing values, one-hot encoding of texts.
 
     They are steps of the evaluated pipeline, so that they are fitted within each fold.
@@ -533,18 +560,15 @@ def make_preparation(table: Rows, *, scale: bool) -> list[Any]:
 IN_FOLDS = ", fitted in each fold"
 
 
-def describe_preparation(table: Rows) -> str:
+def describe_preparation(table: Table) -> str:
     """Describe how missing values and strings are handled, or "" if there are none."""
-    steps = []
-    if table.missing:
-        steps.append(f"medians for missing values ({_list_names(table, table.missing)})")
-    if table.texts:
-        steps.append(f"one-hot encoding of text ({_list_names(table, table.texts)})")
-    return f", {' and '.join(steps)}{IN_FOLDS}" if steps else ""
-
-
-def _list_names(table: Rows, columns: Sequence[int]) -> str:
-    """Return the names of the first columns."""
     from skeval.report._page import list_few
 
-    return list_few([table.feature_names[column] for column in columns], MAX_LISTED)
+    steps = []
+    for step, columns in (
+        ("medians for missing values", table.missing),
+        ("one-hot encoding of text", table.texts),
+    ):
+        names = [table.feature_names[column] for column in columns]
+        steps += [f"{step} ({list_few(names, MAX_LISTED)})"] * bool(names)
+    return f", {' and '.join(steps)}{IN_FOLDS}" if steps else ""

@@ -9,9 +9,18 @@ from typing import Any
 
 from skeval._commands import _shared
 
-ALGORITHMS = ("kmeans", "ward", "gmm")
 REPEATS, QUICK_REPEATS = 10, 3
 """Number of random splits into halves, and of starts of k-means."""
+TARGET = """
+--target COLUMN    column of known classes, excluded from the features and compared with the
+                   clusters at the end (default: target, if present)"""
+CLUSTERING = f"""
+--k A:B            from A to B clusters, both included (default: 2:8, or up to half of the samples)
+--algorithm kmeans|ward|gmm   clustering algorithm (default: kmeans)
+--repeats N>=2     number of random splits into halves (default: {REPEATS})
+--[no-]scale       scale every feature to mean 0 and variance 1 (default: yes)
+--quick            {QUICK_REPEATS} splits and {QUICK_REPEATS} starts of k-means, not 10
+"""
 EXAMPLES = """\
 examples:
   two to eight clusters by k-means:
@@ -39,40 +48,23 @@ def make_clusterer(name: str, n_starts: int) -> Any:
 
 def add_cluster(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
-        "cluster",
-        help="choose the number of clusters, using tests, internal indices and stability",
-        description="Choose the number of clusters by tests against data without structure,\n"
+    texts = (
+        "choose the number of clusters, using tests, internal indices and stability",
+        "Choose the number of clusters by tests against data without structure,\n"
         "and compare all numbers using internal indices and the stability of halves.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        EXAMPLES,
     )
-    parser.set_defaults(run=_run_cluster)
-    options = _shared.add_common(
-        parser,
-        target="column of known classes, excluded from the features and compared with the clusters "
-        "at the end (default: target, if present)",
-    )
-    options.add = parser.add_argument_group("clustering").add_argument
-    candidates = "from A to B clusters, both included (default: 2:8, or up to half of the samples)"
-    options.add("--k", metavar="A:B", help=candidates)
-    options.add(
-        "--algorithm",
-        choices=ALGORITHMS,
-        default="kmeans",
-        help="clustering algorithm (default: kmeans)",
-    )
-    options.number("--repeats", 2, f"number of random splits into halves (default: {REPEATS})")
-    options.add(
-        "--scale",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="scale every feature to mean 0 and variance 1 (default: yes)",
-    )
-    options.flag("--quick", f"{QUICK_REPEATS} splits and {QUICK_REPEATS} starts of k-means, not 10")
+    groups = {
+        "": _shared.FILE,
+        "data": TARGET + _shared.DATA + _shared.READING,
+        "run and output": _shared.RUN + _shared.OUTPUT,
+        "clustering": CLUSTERING,
+    }
+    defaults = {"algorithm": "kmeans", "scale": True, "whole": True}
+    _shared.add_command(commands, "cluster", texts, groups, {}, run=_run, **defaults)
 
 
-def _run_cluster(options: argparse.Namespace) -> None:
+def _run(options: argparse.Namespace) -> None:
     """Evaluate an algorithm and print the report."""
     candidates = None if options.k is None else parse_range(options.k)
     table = _shared.read_columns(options, needs_target=False)
@@ -83,30 +75,29 @@ def _run_cluster(options: argparse.Namespace) -> None:
     from skeval.report import evaluate_clusterer
     from skeval.report._data_checks import warn_of_points
 
-    data = _shared.describe_data(options.data, table)
-    options.progress.headline = f"{data}; {options.algorithm}"
     steps = _shared.make_preparation(table, scale=options.scale)
-    report, notes = _shared.collect_notes(
-        table,
-        evaluate_clusterer,
-        make_clusterer(options.algorithm, repeats),
-        make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
-        n_clusters=candidates,
-        labels_true=table.y,
-        n_repeats=options.repeats or repeats,
-        random_state=options.seed,
-        n_jobs=options.jobs,
-        memory=options.memory,
-    )
-    # the report, with warnings about the table as it was read
+    X = make_pipeline(*steps).fit_transform(table.X) if steps else table.X
+
+    def evaluate() -> Any:
+        report = evaluate_clusterer(
+            make_clusterer(options.algorithm, repeats),
+            X,
+            n_clusters=candidates,
+            labels_true=table.y,
+            n_repeats=options.repeats or repeats,
+            random_state=options.seed,
+            n_jobs=options.jobs,
+            memory=options.memory,
+        )
+        # the checks read the table before scaling
+        table_warnings = warn_of_points(table.X, table.feature_names)
+        others = [warning for warning in report.warnings if warning.code == "clusters"]
+        return replace(report, warnings=(*table_warnings, *others))
+
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
     procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"
-    # the checks read the table before scaling
-    table_warnings = warn_of_points(table.X, table.feature_names)
-    others = [warning for warning in report.warnings if warning.code == "clusters"]
-    report = replace(report, warnings=(*table_warnings, *others))
-    _shared.deliver(report, options, table, procedure, notes, summary=False)
+    _shared.run(table, options, procedure, evaluate)
 
 
 def parse_range(text: str) -> range:

@@ -6,10 +6,10 @@ import argparse
 import json
 import math
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skeval._commands import _shared
@@ -17,9 +17,18 @@ from skeval._commands import _shared
 if TYPE_CHECKING:
     import numpy as np
 
-    from skeval._commands._data import Rows
+    from skeval._commands._data import Table
     from skeval.report._arguments import PredictionKind
 
+DESCRIPTION = """\
+Compare predictions of the same samples in two files.
+
+exit status 0: B is not significantly worse than A
+  with --margin, B is not worse than A by the margin or more (non-inferiority)
+exit status 1: B is significantly worse than A
+  with --margin, no evidence of non-inferiority
+exit status 2: an error
+"""
 EXAMPLES = """\
 examples:
   two files with the columns target and prediction, and id if rows are matched:
@@ -27,71 +36,41 @@ examples:
   exit with status 0 only if new.csv is significantly less than one percentage
   point worse, and write an HTML page on both files:
     skeval compare old.csv new.csv --margin 1% --html page.html
+  several rows of each patient:
+    skeval compare old.csv new.csv --groups patient
+"""
+FILES = """
+A                  file with the predictions in use
+B                  file with the new predictions
+"""
+COLUMNS = f"""
+--target COLUMN    column of true values (default: target)
+--predictions COLUMN   column of predictions, which are labels, probabilities, scores or numbers
+                   (default: prediction)
+--id COLUMN        column that matches the rows (default: id, or a name that ends in id)
+--groups COLUMN    column of groups, such as patients, whose rows are not independent
+{_shared.TASK.strip()}
+--pos-label CLASS  {_shared.POSITIVE} (default: the second in sorted order)
+--metric NAME      name of a metric, such as roc_auc, f1 or r2 (default: brier_score_loss for
+                   probabilities, otherwise accuracy)
+--margin VALUE     largest acceptable difference, such as 0.01 or 1%%
 """
 
 
 def add_compare(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
-        "compare",
-        help="compare the predictions in two files",
-        description="Compare predictions of the same samples in two files.\n\n"
-        "exit status 0: B is not significantly worse than A\n"
-        "  with --margin, B is not worse than A by the margin or more (non-inferiority)\n"
-        "exit status 1: B is significantly worse than A\n"
-        "  with --margin, no evidence of non-inferiority\n"
-        "exit status 2: an error",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    groups = {
+        "": FILES,
+        "predictions": COLUMNS,
+        "files": _shared.READING,
+        "output": _shared.OUTPUT + _shared.METHODS,
+    }
+    rule = "must be a positive number or percentage"
+    types = {"--margin": partial(_shared.parse_positive, math.inf, rule)}
+    texts = "compare the predictions in two files", DESCRIPTION, EXAMPLES
     # options of tables that have no meaning here
-    parser.set_defaults(run=_run_compare, memory=None, drop=[], date_features=False, data="")
-    options, add = _shared.Options(parser), parser.add_argument
-    add("first", metavar="A", help="file with the predictions in use")
-    add("second", metavar="B", help="file with the new predictions")
-    options.column("--target", "column of true values (default: target)")
-    options.column(
-        "--predictions",
-        "column of predictions, which are labels, probabilities, scores or numbers (default: "
-        "prediction)",
-        default=["prediction"],
-        nargs=1,
-    )
-    options.column("--id", "column that matches the rows (default: id, or a name that ends in id)")
-    options.task()
-    options.positive("the second in sorted order")
-    default = "brier_score_loss for probabilities, otherwise accuracy"
-    add("--metric", help=f"name of a metric, such as roc_auc, f1 or r2 (default: {default})")
-    margin = "largest acceptable difference, such as 0.01 or 1%%"
-    add("--margin", type=_read_margin, help=margin)
-    _shared.add_reading(options)
-    options.number("--seed", 0, "random seed (default: 0)", default=0)
-    _shared.add_outputs(options)
-    options.flag("--methods", _shared.METHODS)
-    options.flag("--debug", "print the traceback of an error")
-
-
-def _read_margin(text: str) -> float:
-    """Return a positive number. "1%" is 0.01."""
-    try:
-        margin = _shared.read_number(text)
-    except ValueError:
-        margin = 0.0
-    if not 0 < margin < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a positive number or percentage, got {text!r}")
-    return margin
-
-
-class System(NamedTuple):
-    """A file of predictions: its path, its table, and the values of --id, or an empty list."""
-
-    path: str
-    table: Rows
-    ids: list[str]
-
-    def name_row(self, place: int) -> str:
-        """Return the number of a row of the file."""
-        return f"row {self.table.rows[place]} of {self.path}"
+    defaults = {"drop": [], "date_features": False, "data": "", "predictions": "prediction"}
+    _shared.add_command(commands, "compare", texts, groups, types, run=_run, **defaults)
 
 
 class Values(NamedTuple):
@@ -108,29 +87,26 @@ class Values(NamedTuple):
     positive: Any = None
 
 
-def _run_compare(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
+    from skeval._commands._data import write_option
     from skeval.model_selection import compare_predictions
     from skeval.report._page import fill_lines
     from skeval.utils._text import fill_text, write_file
 
     # the true values and predictions of both files, in the same rows
-    systems, key = _read_systems(options)
-    old = systems[0].table
-    values = _read_values(systems, options)
-    metric = _choose_metric(values, options)
-    names = [Path(system.path).name for system in systems]
+    tables, key = _read_tables(options)
+    old = tables[0]
+    values = _read_values(tables, options)
+    names = [table.source for table in tables]
     names = names if names[0] != names[1] else ["A", "B"]
     # the new predictions against the old ones
     predictions = dict(zip(names[::-1], values.columns[::-1], strict=True))
     compare = partial(
-        compare_predictions,
-        values.true,
-        predictions,
-        margin=options.margin,
-        random_state=options.seed,
+        compare_predictions, values.true, predictions, groups=old.groups, random_state=options.seed
     )
-    comparison, notes = _shared.collect_notes(old, compare, metric=metric)
+    metric = _choose_metric(values, options)
+    comparison, notes = _shared.collect_notes(old, compare, metric=metric, margin=options.margin)
     difference = comparison.difference
     if identical := values.columns[0].tolist() == values.columns[1].tolist():
         notes = []  # of the undefined interval
@@ -139,28 +115,35 @@ def _run_compare(options: argparse.Namespace) -> int:
         passed = identical or difference.pvalue_noninferior <= difference.level
     else:
         alternative = "worse"
-        worse = difference.value < 0 if difference.greater_is_better else difference.value > 0
-        passed = not (worse and difference.pvalue <= difference.level)
-    # the output
+        passed = not (_measure_gain(difference) < 0 and difference.pvalue <= difference.level)
+    # the metric that decides, and the area beside it
     shown = [] if identical else [comparison]
-    matched = "their order" if key is None else f"the column {key!r}"
-    notes += [f"the rows of both files are matched by {matched}.", *old.notes[1:]]
-    notes += [*systems[1].table.notes[1:], *old.hints, *systems[1].table.hints]
-    if values.kind in ("probabilities", "scores") and values.y.dtype.kind == "U":
-        other = next(label for label in values.y.tolist() if label != values.positive)
-        notes.append(
-            f"the {values.kind} refer to the class {values.positive!r}. --pos-label {other} means "
-            "that they refer to the other class."
-        )
+    result = f"exit status {0 if passed else 1}: {comparison.scoring} decides"
+    notes.insert(0, f"{result}. --metric chooses another metric.")
     if options.metric is None and values.kind == "probabilities" and not identical:
-        shown.append(_shared.collect_notes(old, compare, metric="roc_auc", margin=None)[0])
-        notes.append("the exit status depends on the Brier score. --metric chooses another metric.")
+        area = _shared.collect_notes(old, compare, metric="roc_auc")[0]
+        shown.append(area)
+        other = area.difference
+        if other.pvalue <= other.level and _measure_gain(other) * _measure_gain(difference) < 0:
+            notes[0] = f"{result}, although {area.scoring} differs significantly in the other " + (
+                "direction. --metric roc_auc chooses it."
+            )
         notes += [
-            f"{system.path} contains only 0 and 1. If these are labels and not probabilities, "
-            "compare the labels of both models."
-            for system, column in zip(systems, values.columns, strict=True)
+            f"{table.options.data} contains only 0 and 1. If these are labels and not "
+            "probabilities, compare the labels of both models."
+            for table, column in zip(tables, values.columns, strict=True)
             if not (column % 1).any()
         ]
+    matched = "their order" if key is None else f"the column {key!r}"
+    notes += [f"the rows of both files are matched by {matched}."]
+    notes += [note for table in tables for note in (*table.notes[1:], *table.hints)]
+    if values.kind in ("probabilities", "scores") and values.y.dtype.kind == "U":
+        opposite = next(label for label in values.y.tolist() if label != values.positive)
+        notes.append(
+            f"the {values.kind} refer to the class {values.positive!r}. "
+            f"{write_option('--pos-label', opposite)} means that they refer to the other "
+            "class."
+        )
     notes = [*dict.fromkeys(notes)]
     width, lines = _shared.find_width(), ["Both files have the same predictions."] * identical
     for one in shown:
@@ -172,24 +155,34 @@ def _run_compare(options: argparse.Namespace) -> int:
     # the requested files: the numbers of the gate, and the page of both models
     if options.json is not None:
         gate = {"passed": bool(passed), "alternative": alternative, "margin": options.margin}
+        scores = dict(zip(comparison.names, comparison.values.tolist(), strict=True))
+        gate |= {"metric": comparison.scoring, "scores": scores}
         # A and B are the first and second file, and the difference is that of B minus A
         text = json.dumps(gate | difference.to_dict() | dict(zip("ab", names, strict=True)))
         numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
         write_file(options.json, json.dumps(numbers, indent=2) + "\n")
     if options.methods or options.html is not None or options.markdown is not None:
-        named = f"{names[1]} compared with {names[0]}"
-        result = f"Exit status {0 if passed else 1}"
-        noted = f"{result}: {'the same predictions.' if identical else difference.conclusion}"
-        report = _report_both(names, values, metric, comparison, options)
-        written = _shared.write_pages(report, options, named, [noted, *notes])
-        methods = _shared.list_methods(report, options)
-        lines = [line for text in methods for line in fill_lines(text, width)]
-        _shared.print_lines([*lines, *written])
+        conclusion = "the same predictions." if identical else difference.conclusion
+        noted = f"Exit status {0 if passed else 1}: {conclusion}"
+        report = _report_both(names, values, metric, comparison, options, old)
+        title = f"{names[1]} compared with {names[0]}"
+        written = _shared.write_pages(report, options, title, [noted, *notes], width)
+        _shared.print_lines([*written])
     return int(not passed)
 
 
+def _measure_gain(difference: Any) -> float:
+    """Return the difference, with the sign of an improvement."""
+    return float(difference.value if difference.greater_is_better else -difference.value)
+
+
 def _report_both(
-    names: list[str], values: Values, metric: Any, comparison: Any, options: argparse.Namespace
+    names: list[str],
+    values: Values,
+    metric: Any,
+    comparison: Any,
+    options: argparse.Namespace,
+    old: Table,
 ) -> Any:
     """Return the report of both models, with the comparison of the gate as its own."""
     from skeval.metrics import get_scorer_names
@@ -205,6 +198,7 @@ def _report_both(
         dict(zip(names[::-1], values.labels[::-1], strict=True)),
         kind=values.kind,
         scoring=scoring,
+        groups=old.groups,
         pos_label=values.positive if values.kind in ("probabilities", "scores") else None,
         random_state=options.seed,
     )
@@ -212,88 +206,131 @@ def _report_both(
     return replace(report, comparison=comparison, answer=comparison)
 
 
-def _read_systems(options: argparse.Namespace) -> tuple[list[System], str | None]:
+def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     """Return both files, the second in the order of the first, and the column of the names."""
-    from skeval._commands._data import find_id
+    from skeval._commands._data import Table, is_id, read_source
 
-    paths = options.first, options.second
-    files = [argparse.Namespace(**{**vars(options), "data": path}) for path in paths]
-    key = options.id or find_id(files)
-    systems = []
+    options.predictions = [options.predictions]
+    files = [
+        argparse.Namespace(**{**vars(options), "data": path}) for path in (options.a, options.b)
+    ]
+    for file in files:
+        _shared.check_files(file)
+    roles = {options.target or "target", *options.predictions, options.groups} - {None}
+
+    def names_rows(name: str) -> bool:
+        return name == options.id or (options.id is None and is_id(name) and name not in roles)
+
+    columns = [
+        read_source(file, lambda name: names_rows(name) or name == options.groups) for file in files
+    ]
+    key = options.id or _find_id(files, columns, filter(names_rows, columns[0]))
     for file in files:
         file.id = key
-        table = _shared.read_columns(file, needs_target=True)
-        ids = [str(value).strip() for value in table.left_out[key]] if key else []
-        systems.append(System(file.data, table, ids))
+    tables = [Table(file, column) for file, column in zip(files, columns, strict=True)]
     if key is not None:
-        systems[1] = _match_rows(systems, key)
-    _check_targets(systems, options.target or "target", key)
-    return systems, key
+        _match_rows(tables, key)
+    _check_rows(tables, f"target {options.target or 'target'!r}", [t.y for t in tables], key)
+    if options.groups is not None:
+        _check_rows(tables, f"column {options.groups!r}", [t.groups for t in tables], key)
+    return tables, key
 
 
-def _match_rows(systems: list[System], key: str) -> System:
-    """Return the second model with its rows in the order of the first one."""
-    for system, other in (systems, systems[::-1]):
-        n_rows = Counter(system.ids)
-        for place, value in enumerate(other.ids):
+def _find_id(
+    files: Sequence[argparse.Namespace],
+    columns: Sequence[Mapping[str, np.ndarray]],
+    names: Iterable[str],
+) -> str | None:
+    """Return the column with the name of an identifier that matches the rows of both files.
+
+    A column in which both files repeat values, such as patients, must have the same order.
+    """
+    found = {}
+    for name in names:
+        if name not in columns[1]:
+            continue
+        one, other = (column[name].tolist() for column in columns)
+        if len(set(one)) == len(one) or len(set(other)) == len(other):
+            found[name] = set(one) == set(other)
+        elif one != other and Counter(one) == Counter(other):
+            place = next(
+                k for k, pair in enumerate(zip(one, other, strict=True)) if len({*pair}) > 1
+            )
+            raise ValueError(
+                f"the files have the same values of {name!r} in another order: row {place + 1} of "
+                f"{files[0].data} has {one[place]!r}, and of {files[1].data} {other[place]!r}. "
+                "Sort both files alike, or pass --id COLUMN if another column names the rows."
+            )
+    # a column with the same values in both files, if there is one
+    return max(found, key=found.__getitem__, default=None)
+
+
+def _name_row(table: Table, place: int) -> str:
+    """Return the number of a row of a file."""
+    return f"row {table.rows[place]} of {table.options.data}"
+
+
+def _match_rows(tables: Sequence[Table], key: str) -> None:
+    """Give the rows of the second file the order of the first one."""
+    names = [[str(value).strip() for value in table.left_out[key]] for table in tables]
+    for this, other in ((0, 1), (1, 0)):
+        n_rows = Counter(names[this])
+        for place, value in enumerate(names[other]):
             if n_rows[value] != 1:
                 raise ValueError(
                     f"the column {key!r} must match each row with one of the other file, but "
-                    f"{system.path} has {n_rows[value] or 'no'} rows with {value!r}, as in "
-                    f"{other.name_row(place)}. Write the same rows and {key} to both files, or "
-                    "pass --id COLUMN with another column."
+                    f"{tables[this].options.data} has {n_rows[value] or 'no'} rows with {value!r}, "
+                    f"as in {_name_row(tables[other], place)}. Write the same rows and {key} to "
+                    "both files, or pass --id COLUMN with another column."
                 )
-    places = {value: place for place, value in enumerate(systems[1].ids)}
-    order = [places[value] for value in systems[0].ids]
-    table = systems[1].table
-    table = table._replace(X=table.X[order], y=table.y[order], rows=table.rows[order])
-    return systems[1]._replace(table=table, ids=systems[0].ids)
+    places, new = {value: place for place, value in enumerate(names[1])}, tables[1]
+    order = [places[value] for value in names[0]]
+    new.X, new.y, new.rows = new.X[order], new.y[order], new.rows[order]
+    new.groups = None if new.groups is None else new.groups[order]
 
 
-def _check_targets(systems: list[System], target: str, key: str | None) -> None:
-    """Raise an error unless the rows of both files have the same true values."""
-    old, new = (system.table.y.tolist() for system in systems)
-    first, second = systems
+def _check_rows(tables: Sequence[Table], what: str, values: Sequence[Any], key: str | None) -> None:
+    """Raise an error unless the rows of both files have the same true values, or groups."""
+    first, second = (table.options.data for table in tables)
+    old, new = (column.tolist() for column in values)
     named = "pass --id COLUMN if a column of both files names the rows"
     if len(old) != len(new):
         raise ValueError(
-            f"{first.path} has {len(old)} rows and {second.path} {len(new)}, but both files must "
-            f"have the same rows. Delete the others, or {named}."
+            f"{first} has {len(old)} rows and {second} {len(new)}, but both files must have the "
+            f"same rows. Delete the others, or {named}."
         )
-    differ = [
-        place for place, (one, other) in enumerate(zip(old, new, strict=True)) if one != other
-    ]
-    if not differ:
-        return
-    place = differ[0]
-    order = f" Sort both files alike, or {named}." if key is None else ""
-    raise ValueError(
-        f"the target {target!r} differs in {len(differ)} of {len(old)} rows: "
-        f"{first.name_row(place)} has {old[place]!r}, and {second.name_row(place)} has "
-        f"{new[place]!r}. Write the same true values to both files.{order}"
-    )
+    differ = [k for k, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
+    if differ:
+        place = differ[0]
+        order = f" Sort both files alike, or {named}." if key is None else ""
+        one, other = (_name_row(table, place) for table in tables)
+        raise ValueError(
+            f"the {what} differs in {len(differ)} of {len(old)} rows: {one} has {old[place]!r}, "
+            f"and {other} has {new[place]!r}. Write the same values to both files.{order}"
+        )
 
 
-def _read_values(systems: list[System], options: argparse.Namespace) -> Values:
+def _read_values(tables: Sequence[Table], options: argparse.Namespace) -> Values:
     """Return the true values and both predictions as labels, probabilities, scores or numbers."""
     import numpy as np
 
     from skeval.report._arguments import read_predictions
 
-    table, numbers = _shared.choose_task(systems[0].table, options)
-    positive = _shared.find_positive(table, options, numbers)
-    y, classes = table.y, np.unique(table.y).tolist()
+    _shared.choose_task(tables[0], options)
+    positive = _shared.find_positive(tables[0], options)
+    y, numbers = tables[0].y, tables[0].is_numeric
+    classes = np.unique(y).tolist()
     kind: PredictionKind = "numbers" if numbers else "auto" if len(classes) == 2 else "labels"
     parsed: list[Any] = []
-    for system in systems:
-        column = system.table.X[:, 0]
+    for table in tables:
+        column = table.X[:, 0]
         # the positive class is for predictions with other values than the classes
         known = kind != "auto" or {*column.tolist()} <= {*classes}
         given = y, column, kind, None, None if known else positive, None
         try:
-            parsed += _shared.collect_notes(system.table, read_predictions, *given)[:1]
+            parsed += _shared.collect_notes(table, read_predictions, *given)[:1]
         except ValueError as error:
-            raise ValueError(f"{system.path}: {error}") from error
+            raise ValueError(f"{table.options.data}: {error}") from error
     columns, kinds = [one.original for one in parsed], {one.kind for one in parsed}
     predicted = {label for column in columns for label in column.tolist()}
     if numbers or (kinds == {"labels"} and len(predicted.union(classes)) != 2):

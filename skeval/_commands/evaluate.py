@@ -9,6 +9,7 @@ import argparse
 import importlib
 import math
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from skeval._commands import _shared
 
 if TYPE_CHECKING:
-    from skeval._commands._data import Rows
+    from skeval._commands._data import Table
 
 QUICK_BUDGET = 10.0
 MAX_SVM_ROWS = 20_000
@@ -53,80 +54,75 @@ MODELS: dict[str, tuple[str, str, dict[str, Any]]] = {
 """Classifier and regressor of scikit-learn ("" if there is none) and parameters of each name."""
 CLASSIFIERS = [name for name, (classifier, _, _) in MODELS.items() if classifier]
 REGRESSORS = [name for name, (_, regressor, _) in MODELS.items() if regressor]
-INCLUDED = (
-    "holdout", "permutation", "selection", "importance", "leave_one_out", "bootstrap",
-    "perturbation",
-)  # fmt: skip
-"""Names in `include` of `evaluate`, repeated here (and tested) because its import is slow."""
+TARGET = "--target COLUMN   column to predict in a file (default: target)"
+PROBLEM = f"""
+--groups COLUMN    column of groups, such as patients, which are never split
+--time COLUMN      column of numbers or dates that is not a feature. Each fold is predicted from
+                   earlier rows
+--by COLUMN        report the error by subgroups of this column, which remains a feature
+{_shared.TASK.strip()}
+--estimator NAME   classifier: {", ".join(CLASSIFIERS)} (default: linear-svm, or logistic for more
+                   than {MAX_SVM_ROWS} rows); regressor: {", ".join(REGRESSORS)} (default: ridge).
+                   A StandardScaler precedes each of them. Your own estimator is passed as
+                   module:object
+--select N>=1      select the N best features within the folds
+--scoring NAME...  additional scorer, such as f1_weighted
+--ignore CODE...   code of a check to skip, such as copies. The code stands in brackets after the
+                   warning
+--predictions COLUMN+   column of existing predictions, which are labels, probabilities of the
+                   second class, scores or numbers. Several columns are the probabilities of the
+                   classes if they have the names of the classes, otherwise they are models to
+                   compare. No model is fitted
+--pos-label CLASS  {_shared.POSITIVE} (default: 1, yes, true or positive, otherwise the rarer class,
+                   or with --predictions the second in sorted order)
+--threshold VALUE  with --predictions, the probability or score from which the second class is
+                   predicted. youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it
+--cv N>=2          number of folds (default: 10, or 5 for more than 5000 rows; with --time fewer if
+                   a training set would have only one class)
+--include NAMES    parts to run besides the main estimate, which are auto (default), all, or a
+                   comma-separated list of holdout, permutation, selection, importance,
+                   leave_one_out, bootstrap, perturbation
+--permutations N>=0     maximum number of label permutations for the P-value (default: 200)
+--confidence-level LEVEL   confidence level of the intervals (default: 0.95)
+--budget SECONDS   time limit in seconds. If it is short, fewer repeats and parts are computed
+--quick            the same as --budget {QUICK_BUDGET:g}
+"""
 
 
 def add_evaluate(commands: Any) -> None:
     """Add the command to the subparsers."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="estimate the error of a classifier or regressor",
-        description="Estimate the error of a classifier, a regressor or existing predictions with "
-        "a\nconfidence interval, and warn of leakage and other problems of the table.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    texts = (
+        "estimate the error of a classifier or regressor",
+        "Estimate the error of a classifier, a regressor or existing predictions with a\n"
+        "confidence interval, and warn of leakage and other problems of the table.",
+        EXAMPLES,
     )
-    parser.set_defaults(run=_run)
-    target = "column to predict in a file (default: target)"
-    options = _shared.add_common(parser, target=target)
-    options.add = add = parser.add_argument_group("problem and model").add_argument
-    # the problem
-    options.column("--groups", "column of groups, such as patients, which are never split")
-    before = "Each fold is predicted from earlier rows"
-    options.column("--time", f"column of numbers or dates that is not a feature. {before}")
-    options.column("--by", "report the error by subgroups of this column, which remains a feature")
-    options.task()
-    # the estimator
-    add(
-        "--estimator",
-        metavar="NAME",
-        help=f"classifier: {', '.join(CLASSIFIERS)} (default: linear-svm, or logistic for more "
-        f"than {MAX_SVM_ROWS} rows); regressor: {', '.join(REGRESSORS)} (default: ridge). A "
-        "StandardScaler precedes each of them. Your own estimator is passed as module:object",
-    )
-    options.number("--select", 1, "select the N best features within the folds")
-    options.several("--scoring", "NAME", "additional scorer, such as f1_weighted")
-    code = "code of a check to skip, such as copies. The code stands in brackets after the warning"
-    options.several("--ignore", "CODE", code)
-    options.flag("--methods", _shared.METHODS)
-    _add_predictions(options)
-    _add_sizes(options)
+    groups = {
+        "": _shared.FILE,
+        "data": TARGET + _shared.DATA + _shared.READING,
+        "run and output": _shared.RUN + _shared.OUTPUT + _shared.METHODS,
+        "problem and model": PROBLEM,
+    }
+    level = "must lie between 0 and 1, for example 0.95 or 95%"
+    seconds = "must be a number of seconds above 0"
+    types: dict[str, Callable[[str], Any]] = {
+        "--threshold": read_threshold,
+        "--confidence-level": partial(_shared.parse_positive, 1, level),
+        "--budget": partial(_shared.parse_positive, math.inf, seconds),
+    }
+    defaults = {"include": "auto", "permutations": 200, "confidence_level": 0.95}
+    _shared.add_command(commands, "evaluate", texts, groups, types, run=_run, **defaults)
 
 
-def _add_predictions(options: _shared.Options) -> None:
-    """Add the options for existing predictions."""
-    options.column(
-        "--predictions",
-        "column of existing predictions, which are labels, probabilities of the second class, "
-        "scores or numbers. Several columns are the probabilities of the classes if they have the "
-        "names of the classes, otherwise they are models to compare. No model is fitted",
-        nargs="+",
-    )
-    options.positive(
-        "1, yes, true or positive, otherwise the rarer class, or with --predictions the second in "
-        "sorted order"
-    )
-    options.add(
-        "--threshold",
-        type=_read_threshold,
-        help="with --predictions, the probability or score from which the second class is "
-        "predicted. youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it",
-    )
-
-
-def _read_threshold(text: str) -> Any:
+def read_threshold(text: str) -> Any:
     """Return a number, or the rule that chooses a threshold."""
-    name, equals, wanted = text.partition("=")
+    name, _, wanted = text.rpartition("=")
     if text == "youden":
         return text
     ends = {"sensitivity": 1.0, "specificity": 1.0, "cost_ratio": math.inf}
     with suppress(ValueError):
-        number = float(_shared.read_number(wanted if equals else text))
-        if not equals:
+        number = _shared.read_number(wanted)
+        if text == wanted:
             return number
         if 0 < number <= ends.get(name, 0):
             return {name: number}
@@ -135,145 +131,78 @@ def _read_threshold(text: str) -> Any:
     )
 
 
-def _add_sizes(options: _shared.Options) -> None:
-    """Add the options for repeats and time."""
-    options.number(
-        "--cv",
-        2,
-        "number of folds (default: 10, or 5 for more than 5000 rows; with --time fewer if a "
-        "training set would have only one class)",
-    )
-    options.add(
-        "--include",
-        metavar="NAMES",
-        default="auto",
-        help="parts to run besides the main estimate, which are auto (default), all, or a "
-        f"comma-separated list of {', '.join(INCLUDED)}",
-    )
-    most = "maximum number of label permutations for the P-value (default: 200)"
-    options.number("--permutations", 0, most, default=200)
-    options.add(
-        "--confidence-level",
-        metavar="LEVEL",
-        type=partial(_parse_number_below, 1, "must lie between 0 and 1, for example 0.95 or 95%"),
-        default=0.95,
-        help="confidence level of the intervals (default: 0.95)",
-    )
-    options.add(
-        "--budget",
-        type=partial(_parse_number_below, math.inf, "must be a number of seconds above 0"),
-        metavar="SECONDS",
-        help="time limit in seconds. If it is short, fewer repeats and parts are computed",
-    )
-    options.flag("--quick", f"the same as --budget {QUICK_BUDGET:g}")
-
-
-def _parse_number_below(end: float, rule: str, text: str) -> float:
-    """Return a number above 0 and below a limit, a level, or a time."""
-    with suppress(ValueError):
-        if 0 < (number := float(_shared.read_number(text))) < end:
-            return number
-    raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
-
-
 def _run(options: argparse.Namespace) -> None:
-    """Evaluate an estimator, or predictions."""
-    if options.predictions is not None:
-        _run_predictions(options)
-        return
-    if options.threshold is not None:
+    """Evaluate an estimator or predictions, and print the report."""
+    # options that have no meaning with or without fits
+    unused = ("estimator", "select", "time", "cv", "budget", "include", "ignore")
+    for name in unused if options.predictions else ():
+        if getattr(options, name) not in (None, "auto", []):
+            raise ValueError(f"--{name} must not be used with --predictions, which fits no model.")
+    if options.threshold is not None and not options.predictions:
         raise ValueError("--threshold must be used with --predictions.")
-    # the data, its preparation and the estimator
-    table, numbers = _shared.choose_task(_shared.read_columns(options, needs_target=True), options)
-    subgroups = _find_subgroups(table, options)
-    estimator, procedure = _make_estimator(table, options, numbers)
-    options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
-    from skeval.report import evaluate
+    table = _shared.read_columns(options)
+    for name in options.predictions or ():
+        if name not in table.feature_names:
+            raise ValueError(f"--predictions: the column {name!r} does not contain predictions.")
+    _shared.choose_task(table, options)
+    from skeval.report import evaluate, evaluate_predictions
 
+    common: dict[str, Any] = {
+        "groups": table.groups,
+        "by": _find_subgroups(table, options),
+        "scoring": options.scoring or None,
+        "pos_label": _shared.find_positive(table, options),
+        "confidence_level": options.confidence_level,
+        "random_state": options.seed,
+    }
+    if options.predictions:
+        columns, labels = _take_predictions(table, options)
+        call = partial(
+            evaluate_predictions,
+            table.y,
+            columns,
+            kind="numbers" if table.is_numeric else "auto",
+            threshold=options.threshold,
+            labels=labels,
+            **common,
+        )
+        _shared.run(table, options, f"predictions in {', '.join(options.predictions)}", call)
+        return
+    estimator, procedure = _make_estimator(table, options)
     # both limits count from the start of the command
     budget, include = options.budget or (QUICK_BUDGET if options.quick else None), options.include
-    run = partial(
+    call = partial(
         evaluate,
         estimator,
         table.X,
         table.y,
         cv=options.cv,
-        groups=table.groups,
         time=table.time,
-        scoring=options.scoring or None,
-        by=subgroups,
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
         budget=None if budget is None else max(1e-3, budget - (monotonic() - options.start)),
         n_permutations=options.permutations,
-        confidence_level=options.confidence_level,
         feature_names=table.feature_names,
         left_out=table.left_out or None,
         ignore=tuple(options.ignore),
-        pos_label=_shared.find_positive(table, options, numbers),
-        random_state=options.seed,
         n_jobs=options.jobs,
         memory=options.memory,
+        **common,
     )
-    # the report, or that of the completed fits after Ctrl-C
-    deliver = partial(_shared.deliver, options=options, table=table, procedure=procedure)
-    try:
-        report, notes = _shared.collect_notes(table, run)
-    except KeyboardInterrupt as stop:
-        if hasattr(stop, "report"):
-            deliver(stop.report, notes=[], numbers=numbers)
-        raise
-    deliver(report, notes=notes, numbers=numbers)
+    _shared.run(table, options, procedure, call)
 
 
-def _run_predictions(options: argparse.Namespace) -> None:
-    """Evaluate the predictions in a file and print the report."""
-    # options that have no meaning without fits
-    for name in ("estimator", "select", "time", "cv", "budget", "include", "ignore"):
-        if getattr(options, name) not in (None, "auto", []):
-            raise ValueError(f"--{name} must not be used with --predictions, which fits no model.")
-    table = _shared.read_columns(options, needs_target=True)
-    unknown = [name for name in options.predictions if name not in table.feature_names]
-    if unknown:
-        raise ValueError(f"--predictions: the column {unknown[0]!r} does not contain predictions.")
-    table, numbers = _shared.choose_task(table, options)
-    # a column of each class, of each model, or a single one
-    places = [table.feature_names.index(name) for name in options.predictions]
-    columns: Any = table.X[:, places]
-    classes = _shared.name_classes(table)
-    labels: Any = [classes.get(name, name) for name in options.predictions]
-    if len(places) == 1:
-        columns, labels = columns[:, 0], None
-    elif not {*classes} <= {*options.predictions}:
-        columns, labels = dict(zip(options.predictions, columns.T, strict=True)), None
-    from skeval.report import evaluate_predictions
-
-    report, notes = _shared.collect_notes(
-        table,
-        evaluate_predictions,
-        table.y,
-        columns,
-        kind="numbers" if numbers else "auto",
-        threshold=options.threshold,
-        scoring=options.scoring or None,
-        groups=table.groups,
-        by=_find_subgroups(table, options),
-        pos_label=_shared.find_positive(table, options, numbers),
-        labels=labels,
-        confidence_level=options.confidence_level,
-        random_state=options.seed,
-    )
-    _shared.deliver(
-        report,
-        options,
-        table._replace(X=table.X[:, : len(places)]),
-        f"predictions in {', '.join(options.predictions)}",
-        notes,
-        numbers=numbers,
-        column="prediction",
-    )
+def _take_predictions(table: Table, options: argparse.Namespace) -> tuple[Any, Any]:
+    """Return a column of predictions, of each class with the classes, or of each model."""
+    names, classes = options.predictions, table.name_classes()
+    columns = table.X[:, [table.feature_names.index(name) for name in names]]
+    if len(names) == 1:
+        return columns[:, 0], None
+    if {*classes} <= {*names}:
+        return columns, [classes.get(name, name) for name in names]
+    return dict(zip(names, columns.T, strict=True)), None
 
 
-def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | None:
+def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | None:
     """Return the column of the subgroups. It need not be a feature."""
     by = options.by
     if by is None:
@@ -284,23 +213,20 @@ def _find_subgroups(table: Rows, options: argparse.Namespace) -> list[str] | Non
         columns[options.groups] = table.groups
     if by not in columns:
         raise ValueError(f"--by must not be the target or the time, got {by!r}.")
-    values = [
-        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-        for value in columns[by]
-    ]
+    values = [f"{v:.15g}" if isinstance(v, float) else str(v) for v in columns[by]]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
-def _make_estimator(table: Rows, options: argparse.Namespace, numbers: bool) -> tuple[Any, str]:
+def _make_estimator(table: Table, options: argparse.Namespace) -> tuple[Any, str]:
     """Return a pipeline (preparation, scaling, selection, estimator) and its name."""
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline
 
     # the final estimator
     default = "linear-svm" if len(table.X) <= MAX_SVM_ROWS else "logistic"
-    name = options.estimator or ("ridge" if numbers else default)
+    name = options.estimator or ("ridge" if table.is_numeric else default)
     own = ":" in name
-    final = parse_path(name) if own else make_named(name, options.seed, numbers=numbers)
+    final = parse_path(name) if own else make_named(name, options.seed, numbers=table.is_numeric)
     # its preparation and the selection are fitted within the folds
     steps = _shared.make_preparation(table, scale=not own)
     selected = ""
@@ -309,7 +235,7 @@ def _make_estimator(table: Rows, options: argparse.Namespace, numbers: bool) -> 
         if options.select > n_features:
             raise ValueError(f"--select must be at most {n_features} here, got {options.select}.")
         selector = SelectKBest(k=options.select)
-        steps.append(selector.set_params(score_func=f_regression) if numbers else selector)
+        steps.append(selector.set_params(score_func=f_regression) if table.is_numeric else selector)
         selected = f" on the {options.select} best features"
     estimator = make_pipeline(*steps, final) if steps else final
     return estimator, f"{name}{selected}{_shared.describe_preparation(table)}, seed {options.seed}"
@@ -330,6 +256,8 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
         near = near or get_close_matches(word, known, n=1)
         meant = ":".join(name.rsplit(".", 1)) if "." in name else known[near[0]] if near else ""
         hint = f" (did you mean {meant!r}?)" if meant else ""
+        if name in MODELS:
+            hint = f", which is a {'classifier' if numbers else 'regressor'}"
         raise ValueError(
             f"--estimator must be one of {', '.join(models)} for a target of {kind}, or "
             f"module:object such as sklearn.svm:SVC, got {name!r}{hint}."

@@ -316,8 +316,9 @@ def fill_lines(text: str, width: int | None) -> list[str]:
 
 
 def join_units(text: str) -> str:
-    """Return a sentence without line breaks within "5 %" or "P = 0.1"."""
-    return re.sub(r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)", "\u00a0", text)
+    """Return a sentence without line breaks within "5 %", "P = 0.1" or "CI 1.5 to 2"."""
+    units = r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)|(?<=CI) (?=[-\d])"
+    return re.sub(rf"{units}|(?<=\d) (?=to [-\d])|(?<=\d to) (?=[-\d])", "\u00a0", text)
 
 
 WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its text at 9 px or more

@@ -135,10 +135,16 @@ def assert_one_line(arguments, message, capsys):
             {"X": np.where(np.eye(30) > 0, np.inf, 1.0)},
             "column 'x0' must be finite, got inf in row 1",
         ),
-        ({"X": np.eye(30), "y": np.zeros(29, int)}, "y must be a vector of 30 labels, got int64"),
+        (
+            {"X": np.eye(30), "y": np.zeros(29, int)},
+            "X of shape (30, 30) and y of type int64 and shape (29,)",
+        ),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must contain at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),
-        ({"data": np.eye(30)}, "it must contain an array named X, got ['data']"),
+        (
+            {"data": np.eye(30)},
+            "must contain a matrix X of numbers, and may contain a vector y of labels. It",
+        ),
     ],
 )
 def test_bad_arrays(arrays, message, tmp_path, capsys):
@@ -150,3 +156,14 @@ def test_a_file_of_one_row(tmp_path, capsys):
     pd.DataFrame({"a": [1], "b": [2]}).to_csv(tmp_path / "one.csv", index=False)
     message = "one.csv must contain at least two rows of data, got 1"
     assert_one_line(["cluster", str(tmp_path / "one.csv")], message, capsys)
+
+
+@pytest.mark.parametrize("sorted_by", ["cluster", "time"])
+def test_a_table_that_is_sorted_by_cluster_is_no_series(sorted_by, tmp_path, capsys):
+    X, y = make_blobs(120, 4, centers=3, random_state=5)
+    X = X[np.argsort(y, kind="stable")]
+    if sorted_by == "time":
+        X = np.cumsum(np.random.default_rng(0).normal(size=X.shape), axis=0)
+    np.savez(tmp_path / "points.npz", X=X)
+    text = printed(capsys, tmp_path / "points.npz", *QUICK)
+    assert ("[time-order]" in text or "Time order" in text) == (sorted_by == "time")

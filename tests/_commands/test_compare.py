@@ -298,6 +298,70 @@ def test_two_classes_with_names_are_compared_as_0_and_1(tmp_path, words):
     np.testing.assert_allclose(np.reshape(results, (3, 2)), [results[:2]] * 3)
 
 
+@pytest.mark.parametrize("named", [False, True])
+def test_groups_widen_the_interval_and_both_scores_are_in_the_result(tmp_path, capsys, named):
+    """Ten copies of each of 60 samples are 60 patients, not 600 samples."""
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 10)
+    truth = rng.integers(0, 2, 60)[patient]
+    for name, noise in {"a": 0.5, "b": 1.0}.items():
+        score = 1 / (1 + np.exp(-(2 * truth - 1 + noise * rng.normal(size=60)[patient])))
+        frame = pd.DataFrame({"patient": patient, "target": truth, "prediction": score})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        if name == "b":
+            frame.assign(patient=patient[::-1]).to_csv(tmp_path / "c.csv", index=False)
+    words = ["compare", str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    words += ["--json", str(tmp_path / "out.json")] + ["--metric", "brier_score_loss"] * named
+    results = []
+    for more in ([], ["--groups", "patient"]):
+        main([*words, *more])
+        assert ("Pass --groups patient" in capsys.readouterr().out) == (not more)
+        results.append(json.loads((tmp_path / "out.json").read_text()))
+    alone, grouped = results
+    assert grouped["n_groups"] == 60
+    assert grouped["value"] == pytest.approx(alone["value"])
+    assert grouped["high"] - grouped["low"] > 2 * (alone["high"] - alone["low"])
+    assert grouped["metric"] == "brier_score_loss"
+    scores = {}
+    for name in ("a.csv", "b.csv"):
+        frame = pd.read_csv(tmp_path / name)
+        scores[name] = pytest.approx(np.mean((frame["target"] - frame["prediction"]) ** 2))
+    assert grouped["scores"] == scores
+    words[2] = str(tmp_path / "c.csv")
+    assert main([*words, "--groups", "patient"]) == 2
+    assert "column 'patient' differs" in capsys.readouterr().err
+    # rows that an identifier matches take their groups with them
+    order, words[2] = rng.permutation(600), str(tmp_path / "b.csv")
+    for name in ("a", "b"):
+        frame = pd.read_csv(tmp_path / f"{name}.csv").assign(id=np.arange(600))
+        frame = frame if name == "a" else frame.iloc[order]
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    assert main([*words, "--groups", "patient"]) in (0, 1)
+    assert json.loads((tmp_path / "out.json").read_text()) == grouped
+
+
+@pytest.mark.parametrize("better_area", [True, False])
+def test_the_metric_that_decides_is_named_and_so_is_an_area_that_differs(
+    better_area, tmp_path, capsys
+):
+    """Probabilities near 1 / 2 have a large Brier score, however well they rank."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 600)
+    sharp = 1 / (1 + np.exp(-(3 * truth - 1.5 + rng.normal(size=600))))
+    vague = 0.5 + 0.01 * (2 * truth - 1 + (0.1 if better_area else 9) * rng.normal(size=600))
+    for name, score in {"a": sharp, "b": vague}.items():
+        frame = pd.DataFrame({"target": truth, "prediction": score})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    files = [str(tmp_path / f"{name}.csv") for name in "ab"]
+    for paths, status in ((files, 1), (files[::-1], 0)):
+        assert main(["compare", *paths]) == status
+        notes = " ".join(capsys.readouterr().out.split()).partition("note: ")[2]
+        first = notes.partition(" note: ")[0]
+        assert f"exit status {status}: brier_score_loss decides" in first
+        assert ("although roc_auc differs" in first) == better_area
+        assert "--metric" in first
+
+
 def test_labels_instead_of_scores_are_noted(tmp_path, capsys):
     words = write_pair(tmp_path, prediction=np.arange(40) % 2 ^ (np.arange(40) < 9))
     assert main([*words, "--metric", "roc_auc"]) in (0, 1)

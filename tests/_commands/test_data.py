@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet as pq
 
 from skeval.__main__ import main, make_parser
-from skeval._commands._data import read_table
+from skeval._commands._data import Table
 
 N = 60
 AMOUNTS = np.random.default_rng(1).integers(1_000, 9_999, N)
@@ -22,7 +22,7 @@ BASE = {"x": np.arange(N) % 7, "target": np.arange(N) % 2}
 def load(path, *words, needs_target=True):
     """Return the table that a command reads."""
     options = make_parser().parse_args(["evaluate", str(path), *map(str, words)])
-    return read_table(options, needs_target=needs_target)
+    return Table(options, needs_target=needs_target)
 
 
 def write_table(path, **columns):

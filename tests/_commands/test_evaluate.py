@@ -302,7 +302,7 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
         gaps = frame.assign(**{column: frame[column].astype(object).where(frame.index != 3, None)})
         gaps.to_csv(tmp_path / "p.csv", index=False)
         assert main([*words, "--predictions", column]) == 2
-        assert f"{column!r} of predictions has no value in row 4" in capsys.readouterr().err
+        assert f"{column!r} of --predictions has no value in row 4" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["evaluate", "cluster"])
@@ -454,3 +454,139 @@ def test_a_threshold_that_cannot_be_read_is_one_line(capsys):
     error = capsys.readouterr().err
     assert "--threshold: must be a number, youden, sensitivity=0.9" in error
     assert error.count("\n") == 1
+
+
+def write_visits(folder, **columns):
+    """Write probabilities of 40 patients with three visits each. Return the words."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 120)
+    base = {"patient no": [f"P{k // 3}" for k in range(120)], "target": y}
+    base["p"] = (1 / (1 + np.exp(-rng.normal(2 * y - 1)))).round(3)
+    pd.DataFrame(base | columns).to_csv(folder / "visits.csv", index=False)
+    return ["evaluate", str(folder / "visits.csv"), "--predictions", "p"]
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "advised"),
+    [
+        ("patient_id", [], True),
+        ("Patient", [], True),
+        ("visit", [], False),
+        ("visit", ["--id", "visit"], True),
+        ("patient id", ["--groups", "patient id"], False),
+        ("patient id", ["--by", "patient id"], False),
+    ],
+)
+def test_repeated_patients_of_predictions_are_advised_as_groups(
+    tmp_path, capsys, name, more, advised
+):
+    words = write_visits(tmp_path)
+    frame = pd.read_csv(words[1]).rename(columns={"patient no": name})
+    frame.to_csv(words[1], index=False)
+    assert main([*words, *more]) == 0
+    assert (f"Pass --groups {shlex.quote(name)}." in capsys.readouterr().out) == advised
+    # a name of each row is no group, nor is one of all rows
+    for values in ([f"P{k}" for k in range(120)], ["P"] * 120):
+        frame.assign(**{name: values}).to_csv(words[1], index=False)
+        assert main([*words, *more][: 4 + 2 * ("--id" in more)]) == 0
+        assert "Pass --groups" not in capsys.readouterr().out
+
+
+def test_advice_quotes_names_with_spaces(tmp_path, capsys):
+    path, rng = str(tmp_path / "a.csv"), np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    frame = pd.DataFrame(X, columns=["a b", "c", "d"]).assign(target=X[:, 0] > 0)
+    frame["patient no"] = [f"P{k // 3}" for k in range(120)]
+    frame.to_csv(path, index=False)
+    assert main(["evaluate", path, *LEAST[1:], "--estimator", "lda"]) == 0
+    assert "--groups 'patient no'" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("written", "parts"),
+    [
+        (lambda p: f"{100 * p:.1f} %", ["%", "without units", "70 % as 0.7"]),
+        (lambda p: f"{p:.3f}".replace(".", ","), ["0,", "--decimal ,"]),
+    ],
+)
+def test_written_probabilities_are_shown_with_a_way_to_read_them(tmp_path, capsys, written, parts):
+    words = write_visits(tmp_path)
+    values = pd.read_csv(words[1])["p"].map(written)
+    assert values.nunique() > 60
+    words = write_visits(tmp_path, p=values)
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert any(value in error for value in values)
+    assert "identifies" not in error
+    assert [part for part in parts[1:] if part not in error] == []
+    if "--decimal" in parts[1]:
+        assert main([*words, "--decimal", ","]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        (["--estimator", "logistic"], ["ridge", "a classifier"]),
+        (["--target", "c", "--estimator", "ridge"], ["linear-svm", "a regressor"]),
+        (["--target", "c", "--scoring", "roc_auc"], ["Pass roc_auc_ovr"]),
+        (["--target", "same"], ["'same'", "'x' in all 30 rows", "--target COLUMN"]),
+        (["--predictions", "p", "--target", "b", "--threshold", "90"], ["did you mean 0.9?"]),
+    ],
+)
+def test_mistakes_have_a_remedy(tmp_path, capsys, words, parts):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"target": rng.normal(size=30), "p": rng.random(30), "same": "x"})
+    frame["c"], frame["b"] = ["u", "v", "w"] * 10, ["u", "v"] * 15
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "a.csv"), "--quick", *words]) == 2
+    error = capsys.readouterr().err
+    assert [part for part in parts if part not in error] == []
+
+
+@pytest.mark.parametrize("text", ["", "\n\n"])
+def test_an_empty_file_is_called_empty(tmp_path, capsys, text):
+    (tmp_path / "a.csv").write_text(text)
+    assert main(["evaluate", str(tmp_path / "a.csv")]) == 2
+    assert "a.csv is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_table_of_genes_in_rows_is_recognized(tmp_path, capsys, classes):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 12)), columns=[f"s{k}" for k in range(12)])
+    frame.insert(0, "gene", [f"G{k}" for k in range(200)])
+    if classes:
+        frame = frame.astype(object)
+        frame.loc[200] = ["cancer", *["ill", "well"] * 6]
+    for known in (False, True):
+        # a name that repeats, or another text, is a column of a table of samples
+        own = {"gene": ["G1"] * len(frame)} if known else {}
+        frame.assign(**own).to_csv(tmp_path / "a.csv", index=False)
+        assert main(["evaluate", str(tmp_path / "a.csv"), "--target", "cancer"]) == 2
+        assert ("transpose the file" in capsys.readouterr().err) == (not known)
+
+
+def test_the_line_above_the_progress_fits_a_terminal(tmp_path, capsys):
+    frame = draw_table_with_gaps()
+    frame.to_csv(tmp_path / "a_file_with_a_name_of_some_length.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "a_file_with_a_name_of_some_length.csv"), *LEAST]) == 0
+    error = capsys.readouterr().err
+    assert error.startswith("skeval: a_file")
+    assert "seed 0" in error
+    assert max(map(len, error.splitlines())) <= 80
+
+
+def draw_table_with_gaps():
+    """Return two columns of numbers with gaps, one of texts, and the target."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["height", "blood pressure"])
+    frame.loc[::7, "height"] = frame.loc[::5, "blood pressure"] = np.nan
+    return frame.assign(city=["Rome", "Oslo"] * 30, target=rng.integers(0, 2, 60))
+
+
+def test_no_line_ends_within_an_interval():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 90)
+    report = skeval.evaluate_predictions(y, 1 / (1 + np.exp(rng.normal(1 - 2 * y))))
+    lines = [line for width in range(50, 100) for line in report.to_text(width=width).splitlines()]
+    assert not [line for line in lines if re.search(r"(\(95 % CI|CI -?[\d.]+( to)?)$", line)]

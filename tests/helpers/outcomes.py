@@ -32,7 +32,7 @@ NO_STANDARD_ERROR = {
 def without_progress(text):
     """Return what a command wrote on standard error, less how far it has come."""
     lines = text.splitlines(keepends=True)
-    return "".join(line for line in lines if not re.match("skeval: (?!error:)", line))
+    return "".join(line for line in lines if not re.match("skeval: (?!error:)|  ", line))
 
 
 # scikit-learn's own words where it does not name the argument.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from typing import NamedTuple
@@ -639,4 +640,4 @@ def _are_neighbors_similar(values: Values, targets: np.ndarray) -> bool:
 
 
 def _advise_groups(name: str) -> str:
-    return f"Pass {name!r} as groups (--groups {name}, or groups= in Python)"
+    return f"Pass {name!r} as groups (--groups {shlex.quote(str(name))}, or groups= in Python)"

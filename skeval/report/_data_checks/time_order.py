@@ -8,6 +8,7 @@ in a sorted file, but not if the rows are in time order.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -36,6 +37,8 @@ MAX_SHUFFLED = 10_000
 """Maximum number of rows that are shuffled."""
 SLOW = 0.8
 """Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
+MAX_NEAR = 0.75
+"""Maximum ratio of the median differences of neighbors and of rows five apart in a series."""
 REVEALING = 0.3
 """Minimum similarity of neighboring values for a feature that reveals neighbors."""
 CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IGNORECASE)
@@ -197,7 +200,7 @@ def _find_scattered_times(
                 "note",
                 f"sorted by {name!r}, {_join_evidence(codes)}",
                 "If the model is to predict later rows from earlier ones, test it in this way "
-                f"(--time {name}, or cv=TimeSeriesSplit() on sorted rows).",
+                f"(--time {shlex.quote(str(name))}, or cv=TimeSeriesSplit() on sorted rows).",
             )
 
 
@@ -211,7 +214,8 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
     if not reason:
         y = np.zeros(n, dtype=np.intp)
         similar, _ = _compare_neighbors(columns, numbers, set(columns), y, True)
-        reason = "" if _is_sorted(numbers, ()) else _describe_slow_columns(similar)
+        fading = 2 * sum(map(_fades, numbers.values())) > len(numbers)
+        reason = _describe_slow_columns(similar) if fading and not _is_sorted(numbers, ()) else ""
     if reason:
         yield CheckResult(
             "time-order",
@@ -221,6 +225,12 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
             "Clusters of a series may be periods of time. Remove the trend and the time, or "
             "use a method for changes in a series.",
         )
+
+
+def _fades(column: np.ndarray) -> bool:
+    """Whether neighbors are closer than rows five apart, as in a series, not in sorted clusters."""
+    near, far = (np.nanmedian(np.abs(column[lag:] - column[:-lag])) for lag in (1, 5))
+    return bool(near < MAX_NEAR * far)
 
 
 def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
