@@ -105,7 +105,8 @@ def _run_cluster(options: argparse.Namespace) -> None:
     # the checks read the table before scaling
     table_warnings = warn_of_points(table.X, table.feature_names)
     others = [warning for warning in report.warnings if warning.code == "clusters"]
-    report = replace(report, warnings=(*table_warnings, *others))
+    n_features = table.X.shape[1]  # the columns of the table, not those of the encoded texts
+    report = replace(report, warnings=(*table_warnings, *others), n_features=n_features)
     _shared.deliver(report, options, table, procedure, notes, summary=False)
 
 
