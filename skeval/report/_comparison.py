@@ -198,6 +198,11 @@ def _find_difference(
     return value, interval
 
 
+def _write_chance(difference: float, interval: ConfidenceInterval, pvalue: float) -> str:
+    """Return the P-value of a pair, or "--" for equal scores, which leave nothing to test."""
+    return "--" if difference == 0 and np.isnan(interval.low) else write_pvalue(pvalue)
+
+
 def _compare_two(report: ComparisonReport) -> list[str]:
     """Return the difference of two models in the unit of the target, empty without an interval."""
     ((first, second), difference), *_ = report.comparison.differences.items()
@@ -305,8 +310,9 @@ def show_pairs(report: ComparisonReport) -> Section | None:
         table = Table(caption, [noun, "rank", level], ranked, left=(0, 2))
         return Section(heading, tables=[table])
     rows = [
-        (" - ".join(pair), *_find_difference(report, pair), write_pvalue(difference.pvalue))
-        for pair, difference in differences.items()
+        (" - ".join(pair), *ends, _write_chance(*ends, one.pvalue))
+        for pair, one in differences.items()
+        for ends in [_find_difference(report, pair)]
     ]
     # all pairs
     name, _ = _find_compared_metric(report)
@@ -335,8 +341,9 @@ def show_measures(report: ComparisonReport) -> Section | None:
         return None
     interval = report.first.answer.interval
     rows: list[Any] = [
-        (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
+        (measure, pair, difference, ends, _write_chance(difference, ends, pvalue))
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
+        for ends in [replace(interval, low=low, high=high)]
     ]
     about = "Each test is for one pair and one measure."
     head = ["measure", "pair", "difference", write_level(report.first), "P"]
