@@ -469,6 +469,7 @@ def _run_checks(
         # the scores and the model
         cautions = _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
+        cautions += _warnings.warn_of_class_codes(target)
         if "fitted-before" not in ignored:
             cautions += _warnings.check_fitted_before(evaluation.runner, options.seed, clock.allows)
     # checks of the user, the folds and the estimates
@@ -668,7 +669,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     figure = Figure(
         report.plot,
         f"The figure shows all estimates with {100 * report.confidence_level:g} % intervals.",
-        label=f"Forest plot of {len(named)} estimates of the error. The table contains the "
+        label="Forest plot of the estimates and of the training error. The table contains the "
         "numbers.",
         height=1.1 + 0.42 * len(named),
     )
@@ -679,7 +680,7 @@ def show_estimates(report: EvaluationReport) -> Section:
         rows.append((name, value, *cells))
     error = "root mean squared error" if loss == "squared" else "error"
     table = Table(
-        "All estimates are of the same error.",
+        "Each row estimates the error on new samples, except resubstitution, the training error.",
         ["estimate", error, "std. error", _sections.write_level(report), "method"],
         rows,
         quoted={next(iter(named))},
@@ -693,11 +694,11 @@ def show_estimates(report: EvaluationReport) -> Section:
         sentences.append(f"{text[0].upper()}{text[1:]}.")
     if report.omitted:
         sentences.append(_sentences.write_omitted(report.omitted))
-    values = [estimate.value for estimate in named.values()]
+    values = [one.value for name, one in named.items() if name != "resubstitution"]
     width = _sentences.find_width(report.answer, loss)
     least, most = (_sentences.write_amount(end, loss, width) for end in (min(values), max(values)))
     span = f"from {least} to {most}" if least != most else f"all {least}"
-    heading = f"{len(named)} estimates of the same error, {span}"
+    heading = f"{count(len(values), 'estimate')} of the same error, {span}"
     explained = "The main estimate is the number to report. Resubstitution is the training error, "
     explained += "usually too low, and cross_validation is one repeat of the main estimate."
     if "oob" in named:
