@@ -646,7 +646,7 @@ def measure_tables(
             values: list[float] = []
             if row.loss is None:  # the metric is not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
-            widen = partial(sample.inflate, values=values)
+            widen = partial(sample.inflate, values=values, of_labels=True)
             form = score_form(table, estimate, predictions.group, widen=widen)
         yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)
 

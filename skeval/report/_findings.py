@@ -32,7 +32,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics import calibration_measures, net_benefit
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
-from skeval.metrics._table import BETWEEN, REPORTED
+from skeval.metrics._table import REPORTED, weigh_repeats
 from skeval.model_selection._score_interval import read_sample, summarize_losses
 from skeval.report._report import Report
 from skeval.utils._checks import ignored_warnings
@@ -125,7 +125,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
         rates = counts / counts.sum(axis=1, keepdims=True)
         between = np.var([each / each.sum(axis=1, keepdims=True) for each in tables], axis=0)
     if (n_repeats := len(tables)) > 1:
-        between *= n_repeats / (n_repeats - 1)
+        between *= weigh_repeats(n_repeats) * n_repeats / (n_repeats - 1)
     # effective number of samples, or groups, of each row
     n = np.full((k, 1), np.nan)
     for code in np.unique(codes):
@@ -136,7 +136,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
         n[code] = size * size_from_weights(predictions.weight[own]) / own.sum()
     # Wilson's intervals, inflated for the training sets as the metrics of the classes are
     with np.errstate(invalid="ignore", divide="ignore"):
-        inflation = 1 + BETWEEN * between * n / (rates * (1 - rates))
+        inflation = 1 + between * n / (rates * (1 - rates))
     n = n / np.fmax(inflation, predictions.inflation)
     low, high = wilson_limits(rates, n, normal_quantile(confidence_level))
     return ConfusionRates(tuple(map(str, classes.tolist())), counts, rates, low, high)
