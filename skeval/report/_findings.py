@@ -201,9 +201,7 @@ FAR = 3.0
 """Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
 
 
-def find_hard_samples(
-    predictions: Predictions, index: Any, rare: RareClass | None = None
-) -> HardSamples:
+def find_hard_samples(predictions: Predictions, index: Any, rare: RareClass | None) -> HardSamples:
     """Return the samples that are ever predicted wrongly, the worst first.
 
     Existing predictions with scores are sorted by the score of the true class. For data with a
@@ -245,7 +243,7 @@ def find_hard_samples(
     np.add.at(votes, (place[row[missed]], predictions.predicted[missed].astype(np.intp)), 1)
     labels, taken = np.array([*map(str, target.classes.tolist())]), votes.argmax(axis=1)
     # with a rare class, samples on the wrong side of most samples of the other class
-    if rare is not None and rare.metric == "roc_auc" and predictions.target.n_classes == 2:
+    if is_ranked(predictions, rare):
         wrong, suspect = find_misranked(predictions), np.zeros(n, dtype=bool)
         hard = np.flatnonzero(wrong > 0.5)
         hard = hard[np.argsort(-wrong[hard], kind="stable")]
@@ -259,6 +257,12 @@ def find_hard_samples(
         always=int(always.sum()),
         suspect=suspect[hard],
     )
+
+
+def is_ranked(predictions: Predictions, rare: RareClass | None) -> bool:
+    """Whether the worst samples are the misranked ones, as a rare class requires."""
+    two = predictions.n_fits > 0 and predictions.target.n_classes == 2
+    return two and rare is not None and rare.metric == "roc_auc"
 
 
 def find_misranked(predictions: Predictions) -> np.ndarray:
@@ -708,6 +712,40 @@ def find_miscalibration(measures: Results, level: float = MISCALIBRATED) -> dict
         elif high < best or low > best:
             problems[name] = below if high < best else above
     return problems
+
+
+def summarize(
+    predictions: Predictions,
+    answer: Estimate,
+    metrics: Results,
+    loss: Loss | str,
+    names: Any,
+    seed: int,
+    earlier: Iterable[tuple[str, np.ndarray]] = (),
+) -> dict[str, Any]:
+    """Return the results that every report computes from its predictions.
+
+    `names` is the index of the samples, and `earlier` contains naive forecasts.
+    """
+    target, level = predictions.target, answer.confidence_level
+    sizes = count_classes(target, predictions.weight) if predictions.has_values else None
+    rare = find_rare_class(sizes, metrics, loss if isinstance(loss, str) else loss.name)
+    return {
+        "answer": answer,
+        "out_of_fold": predictions,
+        "metrics": metrics,
+        **measure_probabilities(predictions, level, seed),
+        "confusion": measure_confusion(predictions, level),
+        "hard_samples": None if target.outputs else find_hard_samples(predictions, names, rare),
+        "baseline": find_baseline(predictions, loss, answer, earlier),
+        "rare_class": rare,
+        "never_predicted": list_never_predicted(predictions),
+        "class_sizes": count_classes(target),
+        "n_samples": len(target),
+        "n_groups": predictions.cases.n_groups,
+        "confidence_level": float(level),
+        "seed": seed,
+    }
 
 
 class Judgment(NamedTuple):
