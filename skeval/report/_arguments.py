@@ -268,9 +268,9 @@ class ParsedPredictions(NamedTuple):
 
     def collect(self, groups: Any, sample_weight: Any, **_: Any) -> Predictions:
         """Return the predictions as one test set of a fixed model."""
-        sampling = read_groups(groups, sample_weight, len(self.target))
-        arrays = self.predicted, self.losses(), self.response
-        return join_predictions(self.target, *sampling, *arrays)
+        groups, weight = read_groups(groups, sample_weight, len(self.target))
+        losses = self.losses()
+        return join_predictions(self.target, groups, weight, self.predicted, losses, self.response)
 
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the main metric of some of the predictions, or the error rate for labels."""
@@ -840,6 +840,7 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
     crossed = None if cases.crossed is None else cases.crossed[chosen]
     names = "repeat", "fold", "predicted", "loss", "response", "decision"
     arrays = {name: getattr(predictions, name) for name in names}
+    taken: Any = {name: one if one is None else one[kept] for name, one in arrays.items()}
     return replace(
         predictions,
         target=part,
@@ -847,5 +848,5 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
         weight=predictions.weight[chosen],
         row=rows[predictions.row[kept]],
         scores={},
-        **{name: one if one is None else one[kept] for name, one in arrays.items()},
+        **taken,
     )

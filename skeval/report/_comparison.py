@@ -615,6 +615,10 @@ def compare_measures(
         for pair in combinations(columns, 2):
             # each pair alone, so that its interval and its P-value agree
             if ratio is None:
+                sampling: dict[str, Any] = {
+                    key: None if drawn[key] is None else drawn[key][kept]
+                    for key in ("groups", "sample_weight")
+                }
                 compare = partial(
                     compare_predictions,
                     truth if truth is None else truth[kept],
@@ -622,10 +626,7 @@ def compare_measures(
                     metric=metric,
                     method="max_t",
                     random_state=seed,
-                    **{
-                        key: None if drawn[key] is None else drawn[key][kept]
-                        for key in ("groups", "sample_weight")
-                    },
+                    **sampling,
                 )
             else:
                 by_fit = {name: _by_fit(systems[name], columns[name], truth) for name in pair}

@@ -227,33 +227,29 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
     if cv is None and clock.budget is not None:
         inputs = [task.inputs for task in tasks.values()]
         cv, notes = choose_folds_in_time(inputs, clock.left, first.options.seed)
-    n_folds = cv
+    n_folds, smallest, rarest = cv, np.inf, ""
+    if target.classes is not None:
+        sizes = np.bincount(target.codes)
+        smallest = int(sizes.min())
+        rarest = f"class {quote_label(target.classes[sizes.argmin()])} has {smallest} members"
     if cv is None:
         most = plans.folds_for(len(target))
         n_folds = n_main_folds = min(most, plans.default_folds(target, groups))
         reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
         if groups is not None and n_folds < most and n_folds < len(np.unique(groups, axis=0)):
             reason = f"a class has {n_folds} groups"
-        if target.classes is not None:
-            sizes = np.bincount(target.codes)
-            if 2 <= sizes.min() <= n_folds:
-                n_folds = int(sizes.min())
-                label = quote_label(target.classes[sizes.argmin()])
-                reason = f"class {label} has {n_folds} members"
+        if 2 <= smallest <= n_folds:
+            n_folds, reason = smallest, rarest
         if n_folds != most:
             notes = [note_few_folds(reason, n_main_folds)]
-    elif isinstance(cv, Integral) and target.classes is not None:
-        sizes = np.bincount(target.codes)
-        if sizes.min() < cv:
-            label, size = target.classes[sizes.argmin()], sizes.min()
-            reason = f"class {quote_label(label)} has {size} members"
-            notes.append(note_few_folds(reason, int(cv), int(cv)))
+    elif isinstance(cv, Integral) and smallest < int(cv):
+        notes.append(note_few_folds(rarest, int(cv), int(cv)))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
         units, last = first.inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
         last[target.codes] = units
         several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
-        for code in np.flatnonzero(~several & (np.bincount(target.codes) > 0)):
+        for code in np.flatnonzero(~several & (sizes > 0)):
             notes.append(note_single_group(quote_label(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.options.seed)
     splitter = plans.seed_splitter(splitter, first.root)
