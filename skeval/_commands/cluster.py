@@ -92,7 +92,8 @@ def _run(options: argparse.Namespace) -> None:
         # the checks read the table before scaling
         table_warnings = warn_of_points(table.X, table.feature_names)
         others = [warning for warning in report.warnings if warning.code == "clusters"]
-        return replace(report, warnings=(*table_warnings, *others))
+        n_features = table.X.shape[1]  # the columns of the table, not those of the encoded texts
+        return replace(report, warnings=(*table_warnings, *others), n_features=n_features)
 
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)

@@ -119,6 +119,18 @@ For R2, the ratio was 2.2 to 4.4 in six cells of 150 sets. The models were the m
 and least squares, with 80 samples of 10 features, none or one of them informative.
 """
 
+NOISE = 0.8
+
+
+def weigh_repeats(n_repeats: int) -> float:
+    """Return the factor of the variance of a metric of labels between repeats.
+
+    As for the inflation of the error, 0.8 standard deviations of this variance are subtracted. The
+    variance between two repeats is noise and does not count.
+    """
+    return BETWEEN * max(0.0, 1 - NOISE * float(np.sqrt(2 / (n_repeats - 1))))
+
+
 MODEL_WEIGHT = 20.0
 """Samples of the smaller class with the weight of the model variance of an out-of-fold area."""
 
@@ -184,20 +196,24 @@ class Sample(NamedTuple):
         """Inflation of the variance of a mean loss, or 1 for a fixed model."""
         return 1.0 if self.folds is None else self.folds.inflation
 
-    def inflate(self, variance: float, values: Iterable[float] = ()) -> float:
+    def inflate(
+        self, variance: float, values: Iterable[float] = (), *, of_labels: bool = False
+    ) -> float:
         """Return the factor by which training sets increase the variance of a metric.
 
         `variance` is due to the tested samples alone. `values` contains the metric in each repeat
         of the folds, so it varies only because the training sets do. The factor is at least the
         inflation of mean losses, because metrics such as the explained variance of a useless model
-        vary more.
+        vary more. For metrics `of_labels`, the noise of few repeats is subtracted (see
+        `weigh_repeats`), so that the balanced accuracy and the accuracy of balanced classes agree.
         """
         finite = np.array([value for value in values if np.isfinite(value)])
         if len(finite) < 2 or not variance > 0:
             return self.inflation
         if np.ptp(finite) <= intervals.ROUNDING * np.abs(finite).max():
             return self.inflation
-        return max(self.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
+        weight = weigh_repeats(len(finite)) if of_labels else BETWEEN
+        return max(self.inflation, 1 + weight * float(np.var(finite, ddof=1)) / variance)
 
     def find_means(self) -> Floats:
         """Return the prediction of a model without features, for each prediction.

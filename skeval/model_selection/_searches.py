@@ -418,8 +418,8 @@ class ProcedureScorer(RoutedScorer):
             )
             return
         raise UntrainedModelError(
-            f"cv must be WholeSample() for scoring={self.name}, but the model was not trained on "
-            f"the {n} samples that are scored, since a clone fitted to them differs. If it was, "
+            f"Pass cv=WholeSample() for scoring={self.name}: the model was not trained on the {n} "
+            "samples that are scored, since a clone fitted to them differs. If it was, "
             "also pass sample_weight, groups and params of its fit to the scorer. A halving "
             "search needs an integer random_state."
         )

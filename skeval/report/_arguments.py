@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -266,13 +266,15 @@ class ParsedPredictions(NamedTuple):
             raise ValueError(f"scoring={name!r} needs {wanted}, got {self.kind}.")
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
-    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
-        """Return some of the predictions as one test set of a fixed model."""
-        y, classes, codes = self.target.y[rows], self.target.classes, self.target.codes[rows]
-        target = Target(y, classes, codes, positive=self.target.positive_code)
-        response = None if self.response is None else self.response[rows]
-        losses = self.losses()[rows]
-        return join_predictions(target, groups, weight, self.predicted[rows], losses, response)
+    def collect(self, groups: Any, sample_weight: Any, **_: Any) -> Predictions:
+        """Return the predictions as one test set of a fixed model."""
+        groups, weight = read_groups(groups, sample_weight, len(self.target))
+        losses = self.losses()
+        return join_predictions(self.target, groups, weight, self.predicted, losses, self.response)
+
+    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
+        """Return the main metric of some of the predictions, or the error rate for labels."""
+        return self.find_answer(measure_metrics(predictions, confidence_level, [self.metric]))
 
 
 def mirror(estimate: Estimate, answer: Estimate, best: float = 1.0) -> Estimate:
@@ -684,12 +686,10 @@ class ParsedLabels(NamedTuple):
         wrong = (self.target.codes - self.response) ** 2
         return np.asarray(np.mean(wrong, axis=1, dtype=float))
 
-    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
-        """Return some of the predictions as one test set of a fixed model."""
-        target, codes = self.target, self.target.codes[rows]
-        part = replace(target, y=codes, codes=codes, given=codes)
-        taken = self.predicted[rows]
-        return join_predictions(part, groups, weight, taken, self.losses[rows], None)
+    def collect(self, groups: Any, sample_weight: Any, **_: Any) -> Predictions:
+        """Return the predictions as one test set of a fixed model."""
+        sampling = read_groups(groups, sample_weight, len(self.target))
+        return join_predictions(self.target, *sampling, self.predicted, self.losses, None)
 
     def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the Hamming loss, or the Brier score."""
@@ -697,15 +697,16 @@ class ParsedLabels(NamedTuple):
         one = measure_loss(predictions, name, predictions.loss)
         return settle(one, 2, predictions.cases.n_units, confidence_level)
 
-    def measure_labels(
-        self, answer: Estimate, weight: np.ndarray | None, groups: Any, confidence_level: float
-    ) -> Results:
+    def measure_labels(self, answer: Estimate, confidence_level: float, **sampling: Any) -> Results:
         """Return the metrics of all labels, their averages, and the metrics of each label."""
         true, metrics = self.target.codes, {answer.name: answer}
-        varied, options = np.ptp(true, axis=0) > 0, {"groups": groups, "sample_weight": weight}
+        varied, options = (
+            np.ptp(true, axis=0) > 0,
+            sampling | {"confidence_level": confidence_level},
+        )
 
         def measure(key: str, metric: str, label: str | None, *arrays: np.ndarray) -> None:
-            one = metric_interval(metric, *arrays, confidence_level=confidence_level, **options)
+            one = metric_interval(metric, *arrays, **options)
             extra = MetricExtra(metric=metric, label=label)
             metrics[key] = replace(one, name=key, extra=extra)
 
@@ -806,34 +807,46 @@ def _read_wide(name: str, values: Any) -> np.ndarray:
 
 
 def measure_slices(
-    parsed: ParsedPredictions | ParsedLabels,
+    predictions: Predictions,
     by: Any,
-    groups: Any,
-    weight: np.ndarray,
+    metric: str | None,
     confidence_level: float,
-    metric: str | None = None,
+    measure_main: Callable[[np.ndarray], Estimate],
 ) -> Results | None:
-    """Return the main metric, or another metric, in each subgroup, if there are subgroups."""
+    """Return a metric, or the main estimate of some samples, in each subgroup, if there are any."""
     if by is None:
         return None
 
     def measure(chosen: np.ndarray) -> Estimate:
-        """Return the metric of some samples. A single group has no interval."""
-        some = None if groups is None else groups[chosen]
-        alone = some is not None and bool((some == some[:1]).all(axis=0).any())
-        part = parsed.collect(chosen, None if alone else some, weight[chosen])
-        if isinstance(parsed, ParsedLabels):
-            one = parsed.measure_answer(part, confidence_level)
-        elif metric is None:
-            one = parsed.find_answer(measure_metrics(part, confidence_level, [parsed.metric]))
-        else:
-            one = measure_named(part, metric, confidence_level)
-        return replace(one, standard_error=np.nan, limits={}) if alone else one
+        """Return the estimate of some samples."""
+        if metric is None:
+            return measure_main(chosen)
+        part = choose_samples(predictions, chosen)
+        one = measure_metrics(part, confidence_level, [metric])[metric]
+        return replace(one, name=name_metric(metric))
 
-    return compare_subgroups(by, len(weight), measure, confidence_level)
+    return compare_subgroups(by, len(predictions.target), measure, confidence_level)
 
 
-def measure_named(predictions: Predictions, metric: str, confidence_level: float) -> Estimate:
-    """Return a metric with its display name."""
-    one = measure_metrics(predictions, confidence_level, [metric])[metric]
-    return replace(one, name=name_metric(metric))
+def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
+    """Return the out-of-fold predictions of some samples."""
+    target, cases = predictions.target, predictions.cases
+    codes, kept = target.codes[chosen], chosen[predictions.row]
+    y = target.y[chosen]
+    part = replace(target, y=y, codes=codes, given=y, positive=target.positive_code)
+    # the units of these samples, numbered from 0
+    rows, unit = np.cumsum(chosen) - 1, np.unique(cases.unit[chosen], return_inverse=True)[1]
+    strata = np.zeros(int(unit.max()) + 1, dtype=np.intp)
+    crossed = None if cases.crossed is None else cases.crossed[chosen]
+    names = "repeat", "fold", "predicted", "loss", "response", "decision"
+    arrays = {name: getattr(predictions, name) for name in names}
+    taken: Any = {name: one if one is None else one[kept] for name, one in arrays.items()}
+    return replace(
+        predictions,
+        target=part,
+        cases=replace(cases, unit=unit.reshape(-1), stratum=strata, crossed=crossed),
+        weight=predictions.weight[chosen],
+        row=rows[predictions.row[kept]],
+        scores={},
+        **taken,
+    )

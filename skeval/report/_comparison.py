@@ -13,7 +13,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Results
-from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
@@ -79,12 +78,7 @@ ROOT = _sentences.name_error("squared")
 
 
 def join_reports(
-    reports: Mapping[str, Any],
-    comparison: Comparison | None,
-    deciding: str,
-    *,
-    seed: int,
-    **options: Any,
+    reports: Mapping[str, Any], comparison: Comparison | None, deciding: str, *, seed: int
 ) -> ComparisonReport:
     """Return a report with the reports of several models and the comparison of all pairs.
 
@@ -104,7 +98,7 @@ def join_reports(
         subgroups=by_system or None,
         reports=dict(reports),
         comparison=comparison,
-        measures=tuple(compare_measures(reports, deciding, **options)) if comparison else (),
+        measures=tuple(compare_measures(reports, deciding, seed)) if comparison else (),
         confidence_level=first.confidence_level,
         n_samples=first.n_samples,
         warnings=tuple(collect_cautions(reports)),
@@ -196,6 +190,11 @@ def _find_difference(
     if abs(value) < 1e-12 * (interval.high - interval.low):  # rounding
         value = 0.0
     return value, interval
+
+
+def _write_chance(difference: float, interval: ConfidenceInterval, pvalue: float) -> str:
+    """Return the P-value of a pair, or "--" for equal scores, which leave nothing to test."""
+    return "--" if difference == 0 and np.isnan(interval.low) else write_pvalue(pvalue)
 
 
 def _compare_two(report: ComparisonReport) -> list[str]:
@@ -305,8 +304,9 @@ def show_pairs(report: ComparisonReport) -> Section | None:
         table = Table(caption, [noun, "rank", level], ranked, left=(0, 2))
         return Section(heading, tables=[table])
     rows = [
-        (" - ".join(pair), *_find_difference(report, pair), write_pvalue(difference.pvalue))
-        for pair, difference in differences.items()
+        (" - ".join(pair), *ends, _write_chance(*ends, one.pvalue))
+        for pair, one in differences.items()
+        for ends in [_find_difference(report, pair)]
     ]
     # all pairs
     name, _ = _find_compared_metric(report)
@@ -335,8 +335,9 @@ def show_measures(report: ComparisonReport) -> Section | None:
         return None
     interval = report.first.answer.interval
     rows: list[Any] = [
-        (measure, pair, difference, replace(interval, low=low, high=high), write_pvalue(pvalue))
+        (measure, pair, difference, ends, _write_chance(difference, ends, pvalue))
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
+        for ends in [replace(interval, low=low, high=high)]
     ]
     about = "Each test is for one pair and one measure."
     head = ["measure", "pair", "difference", write_level(report.first), "P"]
@@ -539,17 +540,13 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | N
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring), ""
     # the requested score, that of a rare class, or the mean loss, of each test set
-    columns = {name: _score_test_sets(report) for name, report in reports.items()}
     requested = [one for one in first.out_of_fold.scores if not one.startswith(IMPORTANCE)]
     deciding = requested[0] if requested else find_rare_metric(reports)
-    if deciding == scoring:
-        deciding = ""
-    elif requested:
-        columns = {name: _place_scores(one.out_of_fold, deciding) for name, one in reports.items()}
-    elif deciding:
-        by_rare = {name: _score_rare(one, deciding) for name, one in reports.items()}
-        is_defined = np.isfinite([*by_rare.values()]).all()
-        deciding, columns = (deciding, by_rare) if is_defined else ("", columns)
+    deciding = "" if deciding == scoring else deciding
+    columns = {name: _score_test_sets(one, deciding) for name, one in reports.items()}
+    if deciding and not requested and not np.isfinite([*columns.values()]).all():
+        deciding = ""  # the metric of a rare class is undefined in a test set
+        columns = {name: _score_test_sets(one, deciding) for name, one in reports.items()}
     if first.out_of_fold.n_fits < 2 or any(np.isnan(one).any() for one in columns.values()):
         return None, deciding
     ratio = first.out_of_fold.test_train_ratio
@@ -588,7 +585,7 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
 
 
 def compare_measures(
-    reports: Mapping[str, Any], deciding: str, **options: Any
+    reports: Mapping[str, Any], deciding: str, seed: int
 ) -> Iterator[dict[str, Any]]:
     """Yield the difference of each pair for each other measure of two classes.
 
@@ -606,7 +603,7 @@ def compare_measures(
     if predictions.n_fits:
         ratio = predictions.test_train_ratio
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}
-    positive = target.positive_code
+    positive, (_, _, drawn) = target.positive_code, read_once(first)
     for measure in next(iter(values.values())):
         columns = {name: one[measure] for name, one in values.items() if measure in one}
         kept = ~np.isnan(next(iter(columns.values())))
@@ -618,15 +615,18 @@ def compare_measures(
         for pair in combinations(columns, 2):
             # each pair alone, so that its interval and its P-value agree
             if ratio is None:
+                sampling: dict[str, Any] = {
+                    key: None if drawn[key] is None else drawn[key][kept]
+                    for key in ("groups", "sample_weight")
+                }
                 compare = partial(
                     compare_predictions,
                     truth if truth is None else truth[kept],
                     {name: columns[name][kept] for name in pair},
                     metric=metric,
                     method="max_t",
-                    random_state=options["random_state"],
-                    groups=_choose_rows(options.get("groups"), kept),
-                    sample_weight=_choose_rows(options.get("sample_weight"), kept),
+                    random_state=seed,
+                    **sampling,
                 )
             else:
                 by_fit = {name: _by_fit(systems[name], columns[name], truth) for name in pair}
@@ -645,11 +645,6 @@ def compare_measures(
                 "high": high,
                 "pvalue": one.pvalue,
             }
-
-
-def _choose_rows(values: Any, kept: np.ndarray) -> np.ndarray | None:
-    """Return some rows of an array, None for None."""
-    return None if values is None else np.asarray(values)[kept]
 
 
 def _measure_samples(report: ScoredReport) -> Iterator[tuple[str, np.ndarray]]:
@@ -671,16 +666,6 @@ def _measure_samples(report: ScoredReport) -> Iterator[tuple[str, np.ndarray]]:
         yield f"net benefit at {cut:g}", called * np.where(true, 1.0, -cut / (1 - cut))
 
 
-def _score_rare(report: ScoredReport, metric: str) -> np.ndarray:
-    """Return the metric that replaces the error of a rare class in each test set."""
-    predictions, target = report.out_of_fold, report.out_of_fold.target
-    codes = target.codes[predictions.row]
-    if metric == "roc_auc":
-        scores = np.asarray(predictions.class_scores)[:, target.positive_code]
-        return _by_fit(predictions, scores, codes == target.positive_code)
-    return _by_fit(predictions, predictions.predicted, codes, balanced_accuracy_score)
-
-
 def _by_fit(
     predictions: Any,
     values: np.ndarray,
@@ -699,14 +684,21 @@ def _by_fit(
     return result
 
 
-def _place_scores(predictions: Predictions, name: str) -> np.ndarray:
-    """Return the requested score of each test set, nan if the fit failed."""
-    scores = np.full(predictions.n_fits, np.nan)
-    scores[np.unique(predictions.fit)] = predictions.scores[name]
-    return scores
+def _score_test_sets(report: ScoredReport, deciding: str) -> np.ndarray:
+    """Return a score of each test set, nan if the fit failed. Larger is better.
 
-
-def _score_test_sets(report: ScoredReport) -> np.ndarray:
-    """Return the score of each test set, nan if the fit failed. Larger is better."""
-    means = _by_fit(report.out_of_fold, report.out_of_fold.loss, None)
+    It is the requested score or metric of a rare class `deciding`, or the mean loss for "".
+    """
+    predictions, target = report.out_of_fold, report.out_of_fold.target
+    codes = target.codes[predictions.row]
+    if deciding in predictions.scores:
+        scores = np.full(predictions.n_fits, np.nan)
+        scores[np.unique(predictions.fit)] = predictions.scores[deciding]
+        return scores
+    if deciding == "roc_auc":
+        ranked = np.asarray(predictions.class_scores)[:, target.positive_code]
+        return _by_fit(predictions, ranked, codes == target.positive_code)
+    if deciding:
+        return _by_fit(predictions, predictions.predicted, codes, balanced_accuracy_score)
+    means = _by_fit(predictions, predictions.loss, None)
     return 1 - means if report.answer.loss == "zero_one" else -means

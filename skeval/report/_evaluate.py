@@ -403,22 +403,15 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     if not clock.stopped and not clock.allows(1):
         finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
     report = EvaluationReport(
-        answer=evaluation.estimate,
         estimates=Results({one.method: one for one in finished.estimates}),
         **summary,
         **finished.results,
-        out_of_fold=predictions,
         omitted=finished.omitted,
         feature_names=evaluation.options.feature_names,
-        confidence_level=float(inputs.confidence_level),
-        n_samples=len(target),
-        n_groups=predictions.cases.n_groups,
-        class_sizes=_findings.count_classes(target),
         n_features=_arguments.count_columns(inputs.X),
         positive=_findings.find_positive_class(target),
         estimator=_report.write_estimator(estimator),
         estimator_name=_report.name_steps(estimator),
-        seed=evaluation.options.seed,
         warnings=(),
     )
     # nothing is said of the baseline after a serious warning, and if another metric decides
@@ -469,6 +462,7 @@ def _run_checks(
         # the scores and the model
         cautions = _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
+        cautions += _warnings.warn_of_class_codes(target)
         if "fitted-before" not in ignored:
             cautions += _warnings.check_fitted_before(evaluation.runner, options.seed, clock.allows)
     # checks of the user, the folds and the estimates
@@ -506,32 +500,30 @@ def _run_checks(
 def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     """Return the results that are computed from the predictions of the main estimate."""
     answer, predictions, inputs = evaluation.estimate, evaluation.predictions, evaluation.inputs
-    target, level, loss = evaluation.target, inputs.confidence_level, inputs.loss
-    hard, rare, sizes = None, None, _findings.count_classes(target, inputs.weight)
-    if target.outputs:
+    loss, options = inputs.loss, evaluation.options
+    if evaluation.target.outputs:
         metrics = measure_outputs(evaluation)
     else:
         scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
-        metrics = measure_metrics(replace(predictions, scores=scores), level)
-        rare = _findings.find_rare_class(sizes, metrics, loss.name)
+        metrics = measure_metrics(replace(predictions, scores=scores), inputs.confidence_level)
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
-        hard = _findings.find_hard_samples(predictions, evaluation.options.row_names, rare)
+    summary = _findings.summarize(
+        predictions,
+        answer,
+        metrics,
+        loss,
+        options.row_names,
+        options.seed,
+        _parts.find_earlier(evaluation),
+    )
+    rare = summary["rare_class"]
     subgroups = _parts.measure_subgroups(evaluation, None if rare is None else rare.metric)
-    earlier = _parts.find_earlier(evaluation)
-    return {
+    return summary | {
         "loss": "zero_one" if answer.loss == "hamming" else loss.name,
-        "metrics": metrics,
-        **_findings.measure_probabilities(predictions, level, evaluation.options.seed),
-        "confusion": _findings.measure_confusion(predictions, level),
-        "hard_samples": hard,
         "subgroups": subgroups,
         "less_the_rest": subgroups and subgroups.less_the_rest,
         "tuning": _summarize_searches(evaluation) if evaluation.request.note else None,
-        # the baseline; for a rare class, the metric that replaces the error
-        "baseline": _findings.find_baseline(predictions, loss, answer, earlier),
-        "rare_class": rare,
-        "never_predicted": _findings.list_never_predicted(predictions),
     }
 
 
@@ -668,7 +660,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     figure = Figure(
         report.plot,
         f"The figure shows all estimates with {100 * report.confidence_level:g} % intervals.",
-        label=f"Forest plot of {len(named)} estimates of the error. The table contains the "
+        label="Forest plot of the estimates and of the training error. The table contains the "
         "numbers.",
         height=1.1 + 0.42 * len(named),
     )
@@ -679,7 +671,7 @@ def show_estimates(report: EvaluationReport) -> Section:
         rows.append((name, value, *cells))
     error = "root mean squared error" if loss == "squared" else "error"
     table = Table(
-        "All estimates are of the same error.",
+        "Each row estimates the error on new samples, except resubstitution, the training error.",
         ["estimate", error, "std. error", _sections.write_level(report), "method"],
         rows,
         quoted={next(iter(named))},
@@ -693,11 +685,11 @@ def show_estimates(report: EvaluationReport) -> Section:
         sentences.append(f"{text[0].upper()}{text[1:]}.")
     if report.omitted:
         sentences.append(_sentences.write_omitted(report.omitted))
-    values = [estimate.value for estimate in named.values()]
+    values = [one.value for name, one in named.items() if name != "resubstitution"]
     width = _sentences.find_width(report.answer, loss)
     least, most = (_sentences.write_amount(end, loss, width) for end in (min(values), max(values)))
     span = f"from {least} to {most}" if least != most else f"all {least}"
-    heading = f"{len(named)} estimates of the same error, {span}"
+    heading = f"{count(len(values), 'estimate')} of the same error, {span}"
     explained = "The main estimate is the number to report. Resubstitution is the training error, "
     explained += "usually too low, and cross_validation is one repeat of the main estimate."
     if "oob" in named:

@@ -318,18 +318,24 @@ def warn_of_choice(
         yield note("clusters", "Internal indices disagree", evidence, advice)
 
 
+def list_decided(choices: Mapping[str, NClustersChoice]) -> list[NClustersChoice]:
+    """Return the rules that choose a number of clusters. A gap that still increases does not."""
+    return [one for one in choices.values() if not one.gap_increases]
+
+
 def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
     """Return the choice, its P-value and the agreement of the other rules in one sentence.
 
-    The gap statistic does not count if it still increases at the largest candidate.
+    The gap statistic does not count if it still increases at the largest candidate. The sentence
+    then says so.
     """
     choice = choices[_choose.SEQUENTIAL]
     # rules that agree with the choice, and others
-    decided = [one for one in choices.values() if one is not choice and not one.gap_increases]
-    others = [other.n_clusters for other in decided]
+    others = [other.n_clusters for other in list_decided(choices) if other is not choice]
     deviating = sorted({k for k in others if k != choice.n_clusters})
     n_agree = sum(k == choice.n_clusters for k in others)
     is_clear = 2 * n_agree >= len(others) and not choice.edge
+    uncounted = "" if len(others) == len(choices) - 1 else f" {UNCOUNTED}"
     if choice.n_clusters > 1:
         text = count(choice.n_clusters, "cluster")
         text = text if is_clear else f"Probably {text}"
@@ -344,12 +350,15 @@ def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
     if len(deviating) > 2:
         span = f"{deviating[0]} to {deviating[-1]}"
     if not n_agree and others:
-        return f"{text}all {len(others)} other rules choose {span}."
+        return f"{text}all {len(others)} other rules choose {span}.{uncounted}"
     verb = "agrees" if n_agree == 1 else "agree"
     text += f"{n_agree} of {len(others)} other rules {verb}"
     if deviating:
         text += f", the rest choose {span}"
-    return f"{text}."
+    return f"{text}.{uncounted}"
+
+
+UNCOUNTED = "The gap statistic does not count, because the gap still increases at the largest k."
 
 
 def _write_evidence(choice: NClustersChoice) -> str:
@@ -396,8 +405,9 @@ def show_clusters(report: ClusteringReport) -> Section:
 def show_rules(report: ClusteringReport) -> Section:
     """Return the section on the number of clusters by each rule."""
     rows = [
-        (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
+        (RULE_NAMES[name], "none" if choice.gap_increases else str(choice.n_clusters), evidence)
         for name, choice in report.choices.items()
+        for evidence in [_write_evidence(choice)]
     ]
     caption = "The table lists the number of clusters that each rule chooses."
     table = Table(caption, ["rule", "k", "evidence"], rows, left=(2,))
@@ -443,8 +453,12 @@ def show_numbers(report: ClusteringReport) -> Section:
     if report.external is not None:
         rand = np.array([indices["adjusted_rand"] for indices in report.external])
         columns.append((("adjusted", "Rand with", "classes"), _write_alike(rand)))
+    # the rules that choose each k
+    others = [one for one in list_decided(report.choices) if one is not report.choice]
+    n_others = [sum(one.n_clusters == k for one in others) for k in report.partitions]
+    columns.append((("other", "rules", "that agree"), [str(n) for n in n_others]))
     chosen = ["chosen" if k == report.n_clusters else "" for k in report.partitions]
-    heads, cells = zip(*columns, (("choice",), chosen), strict=True)
+    heads, cells = zip(*columns, (("by the", "sequential", "tests"), chosen), strict=True)
     table = Table(
         "The better direction is below each name. The number of clusters is k.",
         ["\n".join(head) for head in heads],
@@ -844,10 +858,10 @@ class ClusteringReport(ClustererReport):
         columns |= zip(comparison.indices, comparison.values.T, strict=True)
         columns |= {
             PREDICTION_STRENGTH: stability.values,
-            "standard_error": stability.standard_errors,
-            "reference": stability.reference_values,
-            "reference_standard_error": stability.reference_standard_errors,
-            "limit": stability.limits,
+            f"{PREDICTION_STRENGTH}_standard_error": stability.standard_errors,
+            f"{PREDICTION_STRENGTH}_reference": stability.reference_values,
+            f"{PREDICTION_STRENGTH}_reference_standard_error": stability.reference_standard_errors,
+            f"{PREDICTION_STRENGTH}_limit": stability.limits,
             "silhouette_reference": choice.reference_values,
             "silhouette_limit": choice.limits,
             "front": comparison.front,

@@ -158,7 +158,7 @@ def evaluate_predictions(
         comparison, deciding = _compare_systems(
             reports, read, scoring, confidence_level=confidence_level, **sampling
         )
-        return join_reports(reports, comparison, deciding, seed=seed, **sampling)
+        return join_reports(reports, comparison, deciding, seed=seed)
     # one label, score or number of each sample, or several labels
     parsed: Any
     if several := _arguments.is_wide(y_true):
@@ -172,50 +172,45 @@ def evaluate_predictions(
         parsed = _arguments.read_predictions(
             y_true, predictions, kind, labels, pos_label, threshold
         )
-    groups, weight = _arguments.read_groups(groups, sample_weight, len(parsed.target))
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the report lists undefined metrics
         if several:
-            results = _measure_labels(
-                parsed, groups, weight, sample_weight is not None, confidence_level
-            )
+            results = _measure_labels(parsed, sampling, confidence_level)
         else:
-            results = _measure(
-                parsed, groups, weight, threshold, confidence_level, scoring, sampling, y_true
-            )
-        rare = results.get("rare_class")
+            results = _measure(parsed, sampling, confidence_level, threshold, scoring, y_true)
+        scored, rare = results["out_of_fold"], results["rare_class"]
+        metric = None if rare is None else rare.metric
         subgroups = _arguments.measure_slices(
-            parsed, by, groups, weight, confidence_level, None if rare is None else rare.metric
+            scored,
+            by,
+            metric,
+            confidence_level,
+            lambda chosen: parsed.measure_answer(
+                _arguments.choose_samples(scored, chosen), confidence_level
+            ),
         )
     # the report
-    answer, scored = results["answer"], results["out_of_fold"]
     return PredictionsReport(
         **results,
-        estimates=Results({"all samples": answer, **(subgroups or {})}),
-        n_samples=len(weight),
-        n_groups=scored.cases.n_groups,
-        confidence_level=float(confidence_level),
+        estimates=Results({"all samples": results["answer"], **(subgroups or {})}),
         loss=parsed.loss,
         subgroups=subgroups,
         less_the_rest=None if subgroups is None else subgroups.less_the_rest,
         kind=parsed.kind,
         positive=parsed.positive,
-        seed=seed,
     )
 
 
 def _measure(
     parsed: _arguments.ParsedPredictions,
-    groups: Any,
-    weight: np.ndarray,
-    threshold: Any,
-    level: float,
-    scoring: Any,
     sampling: dict[str, Any],
+    level: float,
+    threshold: Any,
+    scoring: Any,
     y_true: Any,
 ) -> dict[str, Any]:
     """Return the results of one prediction per sample."""
     # the threshold comes first, because the predicted labels depend on it
-    scored, seed = parsed.collect(slice(None), groups, weight), sampling["random_state"]
+    scored, seed = parsed.collect(**sampling), sampling["random_state"]
     sample = parsed.positive is not None and scored.ranked
     sample = replace(sample, confidence_level=level) if sample else None
     cut, at_threshold = parsed.threshold if threshold is None else threshold, None
@@ -224,52 +219,39 @@ def _measure(
             at_threshold = measure_at(sample, read_rule(cut), seed)
     if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
         parsed = parsed.cut(at_threshold["threshold"].value)
-        scored = parsed.collect(slice(None), groups, weight)
+        scored = parsed.collect(**sampling)
     # the metrics, and what they mean
     metrics = measure_metrics(scored, level)
     metrics |= parsed.measure_scoring(scoring, level, metrics, **sampling)
-    answer = parsed.find_answer(metrics)
-    sizes = _findings.count_classes(parsed.target, weight) if scored.has_values else None
-    probabilities = _findings.measure_probabilities(scored, level, seed)
-    return {
-        "answer": answer,
-        "out_of_fold": scored,
+    answer, names = parsed.find_answer(metrics), _arguments.name_rows(y_true)
+    results = _findings.summarize(scored, answer, metrics, parsed.loss, names, seed)
+    return results | {
         "threshold": parsed.threshold,
         "at_threshold": at_threshold,
-        "metrics": metrics,
-        **probabilities,
-        "confusion": _findings.measure_confusion(scored, level),
-        "hard_samples": _findings.find_hard_samples(scored, _arguments.name_rows(y_true)),
-        "baseline": _findings.find_baseline(scored, parsed.loss, answer),
-        "rare_class": _findings.find_rare_class(sizes, metrics, parsed.loss),
-        "never_predicted": _findings.list_never_predicted(scored),
-        "class_sizes": _findings.count_classes(parsed.target),
         "warnings": (
             *warn_of_predictions(parsed, scored, metrics, y_true, at_threshold),
-            *warn_of_calibration(probabilities["calibration"]),
+            *warn_of_calibration(results["calibration"]),
         ),
     }
 
 
 def _measure_labels(
-    parsed: _arguments.ParsedLabels, groups: Any, weight: np.ndarray, weighted: bool, level: float
+    parsed: _arguments.ParsedLabels, sampling: dict[str, Any], level: float
 ) -> dict[str, Any]:
     """Return the results of predictions of several labels per sample."""
-    scored, target = parsed.collect(slice(None), groups, weight), parsed.target
+    scored, target = parsed.collect(**sampling), parsed.target
     answer = parsed.measure_answer(scored, level)
     # the best constant of each label
-    constant, value = np.average(target.codes, axis=0, weights=weight), "prevalence"
+    constant, value = np.average(target.codes, axis=0, weights=scored.weight), "prevalence"
     if parsed.kind == "labels":
         constant, value = constant > 0.5, "majority value"
     always = np.mean((target.codes - constant) ** 2, axis=1)
     never = ~parsed.predicted.any(axis=0)
     with _checks.ignored_warnings(UserWarning):  # the report has warnings of its own
-        metrics = parsed.measure_labels(answer, weight if weighted else None, groups, level)
-    return {
-        "answer": answer,
-        "out_of_fold": scored,
+        metrics = parsed.measure_labels(answer, level, **sampling)
+    seed = sampling["random_state"]
+    return _findings.summarize(scored, answer, metrics, parsed.loss, None, seed) | {
         "threshold": parsed.threshold,
-        "metrics": metrics,
         "baseline": _findings.make_baseline(scored, f"the {value} of each label", always),
         "never_predicted": tuple(np.array(target.outputs)[never].tolist()),
         "class_sizes": dict(zip(target.outputs, target.codes.sum(axis=0).tolist(), strict=True)),

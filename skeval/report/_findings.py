@@ -33,7 +33,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics import calibration_measures, net_benefit
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
-from skeval.metrics._table import BETWEEN, REPORTED
+from skeval.metrics._table import REPORTED, weigh_repeats
 from skeval.model_selection._score_interval import read_sample
 from skeval.report._report import Report
 from skeval.utils._checks import ignored_warnings
@@ -126,7 +126,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
         rates = counts / counts.sum(axis=1, keepdims=True)
         between = np.var([each / each.sum(axis=1, keepdims=True) for each in tables], axis=0)
     if (n_repeats := len(tables)) > 1:
-        between *= n_repeats / (n_repeats - 1)
+        between *= weigh_repeats(n_repeats) * n_repeats / (n_repeats - 1)
     # effective number of samples, or groups, of each row
     n = np.full((k, 1), np.nan)
     for code in np.unique(codes):
@@ -137,7 +137,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
         n[code] = size * size_from_weights(predictions.weight[own]) / own.sum()
     # Wilson's intervals, inflated for the training sets as the metrics of the classes are
     with np.errstate(invalid="ignore", divide="ignore"):
-        inflation = 1 + BETWEEN * between * n / (rates * (1 - rates))
+        inflation = 1 + between * n / (rates * (1 - rates))
     n = n / np.fmax(inflation, predictions.inflation)
     low, high = wilson_limits(rates, n, normal_quantile(confidence_level))
     return ConfusionRates(tuple(map(str, classes.tolist())), counts, rates, low, high)
@@ -202,9 +202,7 @@ FAR = 3.0
 """Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
 
 
-def find_hard_samples(
-    predictions: Predictions, index: Any, rare: RareClass | None = None
-) -> HardSamples:
+def find_hard_samples(predictions: Predictions, index: Any, rare: RareClass | None) -> HardSamples:
     """Return the samples that are ever predicted wrongly, the worst first.
 
     Existing predictions with scores are sorted by the score of the true class. For data with a
@@ -246,7 +244,7 @@ def find_hard_samples(
     np.add.at(votes, (place[row[missed]], predictions.predicted[missed].astype(np.intp)), 1)
     labels, taken = np.array([*map(str, target.classes.tolist())]), votes.argmax(axis=1)
     # with a rare class, samples on the wrong side of most samples of the other class
-    if rare is not None and rare.metric == "roc_auc" and predictions.target.n_classes == 2:
+    if is_ranked(predictions, rare):
         wrong, suspect = find_misranked(predictions), np.zeros(n, dtype=bool)
         hard = np.flatnonzero(wrong > 0.5)
         hard = hard[np.argsort(-wrong[hard], kind="stable")]
@@ -260,6 +258,12 @@ def find_hard_samples(
         always=int(always.sum()),
         suspect=suspect[hard],
     )
+
+
+def is_ranked(predictions: Predictions, rare: RareClass | None) -> bool:
+    """Whether the worst samples are the misranked ones, as a rare class requires."""
+    two = predictions.n_fits > 0 and predictions.target.n_classes == 2
+    return two and rare is not None and rare.metric == "roc_auc"
 
 
 def find_misranked(predictions: Predictions) -> np.ndarray:
@@ -710,6 +714,40 @@ def find_miscalibration(measures: Results, level: float = MISCALIBRATED) -> dict
         elif high < best or low > best:
             problems[name] = below if high < best else above
     return problems
+
+
+def summarize(
+    predictions: Predictions,
+    answer: Estimate,
+    metrics: Results,
+    loss: Loss | str,
+    names: Any,
+    seed: int,
+    earlier: Iterable[tuple[str, np.ndarray]] = (),
+) -> dict[str, Any]:
+    """Return the results that every report computes from its predictions.
+
+    `names` is the index of the samples, and `earlier` contains naive forecasts.
+    """
+    target, level = predictions.target, answer.confidence_level
+    sizes = count_classes(target, predictions.weight) if predictions.has_values else None
+    rare = find_rare_class(sizes, metrics, loss if isinstance(loss, str) else loss.name)
+    return {
+        "answer": answer,
+        "out_of_fold": predictions,
+        "metrics": metrics,
+        **measure_probabilities(predictions, level, seed),
+        "confusion": measure_confusion(predictions, level),
+        "hard_samples": None if target.outputs else find_hard_samples(predictions, names, rare),
+        "baseline": find_baseline(predictions, loss, answer, earlier),
+        "rare_class": rare,
+        "never_predicted": list_never_predicted(predictions),
+        "class_sizes": count_classes(target),
+        "n_samples": len(target),
+        "n_groups": predictions.cases.n_groups,
+        "confidence_level": float(level),
+        "seed": seed,
+    }
 
 
 class Judgment(NamedTuple):

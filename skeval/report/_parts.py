@@ -41,8 +41,7 @@ from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
 from skeval.model_selection._score_interval import measure_scorers, settle
-from skeval.model_selection._subgroups import compare_subgroups
-from skeval.report._arguments import measure_named
+from skeval.report._arguments import measure_slices
 from skeval.report._findings import ALPHA
 from skeval.report._page import CheckResult, note
 from skeval.report._sentences import PERTURBED, note_few_folds, note_single_group
@@ -228,33 +227,29 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
     if cv is None and clock.budget is not None:
         inputs = [task.inputs for task in tasks.values()]
         cv, notes = choose_folds_in_time(inputs, clock.left, first.options.seed)
-    n_folds = cv
+    n_folds, smallest, rarest = cv, np.inf, ""
+    if target.classes is not None:
+        sizes = np.bincount(target.codes)
+        smallest = int(sizes.min())
+        rarest = f"class {quote_label(target.classes[sizes.argmin()])} has {smallest} members"
     if cv is None:
         most = plans.folds_for(len(target))
         n_folds = n_main_folds = min(most, plans.default_folds(target, groups))
         reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
         if groups is not None and n_folds < most and n_folds < len(np.unique(groups, axis=0)):
             reason = f"a class has {n_folds} groups"
-        if target.classes is not None:
-            sizes = np.bincount(target.codes)
-            if 2 <= sizes.min() <= n_folds:
-                n_folds = int(sizes.min())
-                label = quote_label(target.classes[sizes.argmin()])
-                reason = f"class {label} has {n_folds} members"
+        if 2 <= smallest <= n_folds:
+            n_folds, reason = smallest, rarest
         if n_folds != most:
             notes = [note_few_folds(reason, n_main_folds)]
-    elif isinstance(cv, Integral) and target.classes is not None:
-        sizes = np.bincount(target.codes)
-        if sizes.min() < cv:
-            label, size = target.classes[sizes.argmin()], sizes.min()
-            reason = f"class {quote_label(label)} has {size} members"
-            notes.append(note_few_folds(reason, int(cv), int(cv)))
+    elif isinstance(cv, Integral) and smallest < int(cv):
+        notes.append(note_few_folds(rarest, int(cv), int(cv)))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
         units, last = first.inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
         last[target.codes] = units
         several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
-        for code in np.flatnonzero(~several & (np.bincount(target.codes) > 0)):
+        for code in np.flatnonzero(~several & (sizes > 0)):
             notes.append(note_single_group(quote_label(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, first.options.seed)
     splitter = plans.seed_splitter(splitter, first.root)
@@ -575,46 +570,11 @@ def measure_scores(evaluation: Evaluation, *, drops: bool = False) -> list[Estim
 
 def measure_subgroups(evaluation: Evaluation, metric: str | None) -> Results | None:
     """Return the error, or the metric of a rare class, in each subgroup."""
-    if evaluation.options.by is None:
-        return None
     predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
     counted = evaluation.design.inputs.with_options(counted=predictions.cases)
-
-    def measure(chosen: np.ndarray) -> Estimate:
-        """Return the estimate of some samples."""
-        if metric is not None:
-            return measure_named(choose_samples(predictions, chosen), metric, level)
-        return _interval_methods.error_of_some(counted, predictions, evaluation.estimate, chosen)
-
+    error = partial(_interval_methods.error_of_some, counted, predictions, evaluation.estimate)
     with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
-        return compare_subgroups(evaluation.options.by, len(evaluation.target), measure, level)
-
-
-def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
-    """Return the out-of-fold predictions of some samples."""
-    target, cases = predictions.target, predictions.cases
-    codes, kept = target.codes[chosen], chosen[predictions.row]
-    y = target.y[chosen]
-    part = replace(target, y=y, codes=codes, given=y, positive=target.positive_code)
-    # the units of these samples, numbered from 0
-    rows, unit = np.cumsum(chosen) - 1, np.unique(cases.unit[chosen], return_inverse=True)[1]
-    strata = np.zeros(int(unit.max()) + 1, dtype=np.intp)
-    crossed = None if cases.crossed is None else cases.crossed[chosen]
-    both = {"response": predictions.response, "decision": predictions.decision}
-    taken: dict[str, Any] = {n: one if one is None else one[kept] for n, one in both.items()}
-    return replace(
-        predictions,
-        target=part,
-        cases=replace(cases, unit=unit.reshape(-1), stratum=strata, crossed=crossed),
-        weight=predictions.weight[chosen],
-        row=rows[predictions.row[kept]],
-        repeat=predictions.repeat[kept],
-        fold=predictions.fold[kept],
-        predicted=predictions.predicted[kept],
-        loss=predictions.loss[kept],
-        scores={},
-        **taken,
-    )
+        return measure_slices(predictions, evaluation.options.by, metric, level, error)
 
 
 def _measure_importance(evaluation: Evaluation) -> list[Results]:

@@ -28,7 +28,7 @@ from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._score_interval import Measured, measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
-from skeval.report._findings import ScoredReport, find_deciding, find_positive_class
+from skeval.report._findings import ScoredReport, find_deciding, find_positive_class, is_ranked
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._text import (
     DataFrame,
@@ -599,21 +599,19 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
     if hard is None or (not fitted and not (predictions.has_values and len(hard.sample))):
         return None
     heading, sentences = _sentences.write_hard_samples(report)
+    ranked = is_ranked(predictions, report.rare_class)
     # content and format of the last column
     last: tuple[str, Callable[[float], str]] | None = None
     if numbers:
         sentences = sentences or [f"{heading}."] if not fitted else sentences
         last = "residual / RMS", "{:.1f}".format
     elif fitted:
-        last = (
-            "misranked in" if _sentences.is_ranked(report) else "wrong in",
-            lambda wrong: f"{100 * wrong:.0f} %",
-        )
+        last = ("misranked in" if ranked else "wrong in", lambda wrong: f"{100 * wrong:.0f} %")
     elif predictions.probabilities is not None:
         last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
     head = ["sample", "true", "predicted" if numbers else "predicted as"]
     caption = f"These samples {'have the largest residuals' if numbers else 'are misclassified'}."
-    if _sentences.is_ranked(report):
+    if ranked:
         caption = "These samples are misranked in most pairs with the other class."
         head[-1] = "ranked as"
     # the worst samples in a table

@@ -30,6 +30,7 @@ from skeval.report._findings import (
     find_deciding,
     find_miscalibration,
     is_above_zero,
+    is_ranked,
     judge,
 )
 from skeval.report._page import CheckResult, join_words, list_few, list_grave, note
@@ -547,13 +548,6 @@ VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1
 SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
 
 
-def is_ranked(report: ScoredReport) -> bool:
-    """Whether the worst samples are the misranked ones, as a rare class requires."""
-    rare, predictions = report.rare_class, report.out_of_fold
-    two = predictions.n_fits > 0 and predictions.target.n_classes == 2
-    return two and rare is not None and rare.metric == "roc_auc"
-
-
 def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
     """Return the number of hard samples, and those that may have a wrong label or value."""
     hard, numbers = report.hard_samples, report.class_sizes is None
@@ -565,7 +559,7 @@ def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
         if numbers:
             verb = "has a residual" if n == 1 else "have residuals"
             what = f"{verb} over three times the root mean square"
-        if is_ranked(report):
+        if is_ranked(report.out_of_fold, report.rare_class):
             what = f"{verb} misranked in most pairs with the other class"
         return f"{count(n, 'sample')} {what}"
 

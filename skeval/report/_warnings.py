@@ -21,7 +21,7 @@ from skeval._inference.intervals import MIN_GROUPS, normal_quantile
 from skeval._resampling.fit_request import decides_by_pairs, find_response_method
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.predictions import Predictions
-from skeval._resampling.sampling_units import UnitKind
+from skeval._resampling.sampling_units import Target, UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
 from skeval.report._data_checks import CHECKS
 from skeval.report._findings import count_mixed_groups, find_miscalibration, list_never_predicted
@@ -40,6 +40,7 @@ OF_ONE_OUTPUT = {
     "constant-scores": "Constant scores",
     "fitted-before": "Model fitted before",
     "undetermined": "Undetermined least squares",
+    "class-codes": "Classes as numbers",
 }
 OF_SEVERAL = {"never-predicted": "Classes never predicted", "few-samples": "Rare classes"}
 OF_MODELS = {
@@ -636,5 +637,22 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[CheckResult]:
     ]
 
 
+def warn_of_class_codes(target: Target) -> Iterator[CheckResult]:
+    """Warn about a numeric target that only has the whole numbers from 0 or 1 to a small number."""
+    if target.classes is not None:
+        return
+    values = np.unique(target.y)
+    is_range = np.array_equal(values, values[0] + np.arange(len(values)))
+    if 1 < len(values) <= MAX_CODES and is_range and values[0] in (0, 1):
+        yield note(
+            "class-codes",
+            "Classes as numbers",
+            f"the target only has the whole numbers {values[0]:g} to {values[-1]:g}",
+            "If they are classes, pass a classifier, because a regressor predicts amounts.",
+        )
+
+
+MAX_CODES = 10
+"""Maximum number of values of a numeric target that may be the codes of classes."""
 UNDETERMINED = 0.95, 1.15
 """Features per sample between which least squares count as undetermined."""

@@ -70,6 +70,15 @@ def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
     assert page.read_text() == report.to_html(title=f"iris: {procedure}", command=line)
 
 
+def test_a_page_counts_the_columns_of_the_table(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    table["kind"] = rng.choice(["x", "y", "z"], 40)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    printed(capsys, tmp_path / "t.csv", "--html", tmp_path / "t.html", *QUICK)
+    assert "40 samples, 3 features" in (tmp_path / "t.html").read_text(encoding="utf-8")
+
+
 def test_features_are_scaled_by_default(bundled, iris):
     X = StandardScaler().fit_transform(iris.drop(columns="target").to_numpy())
     options = {"n_clusters": range(2, 4), "n_repeats": 2, "random_state": 0}
@@ -86,7 +95,7 @@ def test_every_algorithm_finds_three_clear_clusters(algorithm, tmp_path, capsys)
     assert "blobs.npz: 90 samples, 2 features, no labels\n" in text
     assert f"{algorithm}, features scaled" in text
     assert "3 clusters" in text
-    assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +0\.\d{4} +yes  chosen", text)
+    assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +0\.\d{4} +yes +\d  chosen", text)
     assert "Rand with" not in text
 
 

@@ -133,7 +133,7 @@ def test_under_ordinary_folds_a_resampling_scorer_is_refused():
     X, y = two_classes()
     for scorer in SCORING.values():
         for error_score in ("raise", np.nan, 0):
-            with pytest.raises(BaseException, match=r"^cv must be WholeSample\(\).*the 10 samples"):
+            with pytest.raises(BaseException, match=r"^Pass cv=WholeSample\(\).*the 10 samples"):
                 cross_validate(GaussianNB(), X, y, cv=4, scoring=scorer, error_score=error_score)
 
 
@@ -167,7 +167,7 @@ LOOPS = {
 def test_every_loop_of_scikit_learn_over_folds_is_refused(loop):
     X, y = two_classes()
     for name in (".632+", "p", "high"):
-        with pytest.raises(BaseException, match=r"^cv must be WholeSample\(\)"):
+        with pytest.raises(BaseException, match=r"^Pass cv=WholeSample\(\)"):
             LOOPS[loop](X, y, cv=4, scoring=SCORING[name])
     # RFECV selects features on the whole sample; the model that older versions of
     # LogisticRegressionCV score is not the fit of its parameters, so it is refused
@@ -261,7 +261,7 @@ def test_no_search_chooses_its_first_candidate_for_want_of_scores(options):
 )
 def test_a_refusal_ends_a_search_on_every_backend(backend):
     before = set(threading.enumerate())
-    with two_workers(backend), pytest.raises(BaseException, match=r"^cv must be WholeSample\(\)"):
+    with two_workers(backend), pytest.raises(BaseException, match=r"^Pass cv=WholeSample\(\)"):
         quietly(SMALL[".632"], n_jobs=2)
     # the other thread of the search changes warning filters until its fit ends
     for thread in set(threading.enumerate()) - before:
@@ -353,7 +353,7 @@ def test_a_search_with_a_resampling_scorer_is_cross_validated_by_another_score()
     )
     scores = cross_validate(search, X, y, cv=3, scoring="accuracy", error_score="raise")
     assert scores["test_score"].min() > 0.5
-    with pytest.raises(BaseException, match="cv must be WholeSample"):  # the score of the search
+    with pytest.raises(BaseException, match="Pass cv=WholeSample"):  # the score of the search
         cross_validate(search, X, y, cv=3, error_score="raise")
 
 

@@ -155,6 +155,31 @@ def test_the_verdict_weighs_all_rules(report, chosen, others, start, end):
     assert f"; {end}" in verdict
 
 
+@pytest.mark.parametrize("largest", [False, True])
+def test_the_sentence_and_the_tables_count_the_same_rules(report, largest):
+    """A gap that still increases at the largest candidate chooses no number of clusters."""
+    gap = replace(report.choices["gap"], n_clusters=4 if largest else 3)
+    changed = replace(report, choices={**report.choices, "gap": gap})
+    n_counted = len(report.choices) - 1 - largest
+    assert f"of {n_counted} other rules" in changed.verdict
+    assert ("gap statistic" in changed.verdict) == largest
+    sections = {section.heading: section.tables for section in changed.sections}
+    chosen = {row[0]: row[1] for row in sections["How many clusters?"][0].rows}
+    (numbers,) = sections["All numbers"]
+    place = numbers.head.index("other\nrules\nthat agree")
+    by_k = {row[0]: row[place] for row in numbers.rows}
+    others = [number for rule, number in chosen.items() if rule != "sequential tests"]
+    assert by_k == {k: str(others.count(k)) for k in ("2", "3", "4")}
+    assert f"{by_k[str(report.n_clusters)]} of" in changed.verdict
+    assert (chosen["gap statistic"] == "none") == largest
+
+
+def test_a_limit_is_named_after_its_rule(report):
+    row = report.to_frame().loc[2]
+    assert row["prediction_strength_limit"] == report.stability.limits[0]
+    assert row["silhouette_limit"] == report.choice.limits[0]
+
+
 X = np.random.default_rng(0).normal(size=(40, 3)) * [3, 2, 0.1]
 THREE = np.arange(40) % 3
 

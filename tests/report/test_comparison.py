@@ -45,6 +45,22 @@ def test_each_report_is_that_of_the_estimator_alone(data, found):
     assert given["bayes"].to_dict() == alone.to_dict()
 
 
+def test_equal_models_have_no_p_value():
+    y = np.arange(40) % 2
+    p = np.linspace(0.2, 0.8, 40)[np.argsort(np.argsort(y, kind="stable"))]
+    report = skeval.evaluate_predictions(y, {"a": p, "b": p, "c": 1 - p}, random_state=0)
+    by_pair = {row["pair"]: row for row in report.measures if row["measure"] == "Brier score"}
+    tables = [table for section in report.sections for table in section.tables]
+    pairs = {row[0]: row[-1] for table in tables if table.head[0] == "pair" for row in table.rows}
+    measures = {
+        row[:2]: row[-1] for table in tables if table.head[0] == "measure" for row in table.rows
+    }
+    assert pairs["a - b"] == "--"
+    assert pairs["a - c"] != "--"
+    assert measures["area under the ROC curve", "a - b"] == "--"
+    assert by_pair == {}  # it is the main estimate
+
+
 def test_the_comparison_of_test_sets_has_the_weights_of_the_estimates(data):
     """The rows of the rarer class weigh so much that always predicting it is best."""
     X, y = data[0][:80], data[1][:80]

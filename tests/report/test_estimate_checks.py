@@ -77,6 +77,22 @@ def test_fits_that_change_are_named_first(seed, monkeypatch):
     assert "Better than chance" not in report.verdict
 
 
+@pytest.mark.parametrize(
+    ("values", "noted"),
+    [
+        ([0, 1], True), ([1, 2, 3], True), (range(10), True), (range(11), False), ([2, 3], False),
+        ([0, 2], False), ([0, 0.5, 1], False),
+    ],
+)  # fmt: skip
+def test_classes_as_numbers_are_noted_for_a_regressor(values, noted):
+    rng = np.random.default_rng(0)
+    y = np.resize(list(values), 66)
+    report = skeval.evaluate(
+        LinearRegression(), rng.normal(size=(66, 2)), y, cv=3, include=[], random_state=0
+    )
+    assert ("class-codes" in codes(report)) == noted
+
+
 @pytest.mark.parametrize("seeds", [range(2), pytest.param(range(30), marks=pytest.mark.slow)])
 def test_clean_tables_seldom_disagree(seeds):
     models = GaussianNB(), KNeighborsClassifier(1), DecisionTreeClassifier(random_state=0), Ridge()

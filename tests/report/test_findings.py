@@ -209,3 +209,15 @@ def test_a_selector_that_keeps_all_features_is_said(k, said):
     assert ("selection" in {warning.code for warning in report.warnings}) == said
     outcomes = {check.code: check.outcome for check in report.checks}
     assert outcomes["selection"] == ("note" if said else "passed")
+
+
+@pytest.mark.parametrize("seed", [0, 7, 10])
+def test_accuracy_and_balanced_accuracy_of_balanced_classes_have_intervals_alike(seed):
+    """They are the same number, so the noise between a few repeats must not widen only one."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(100) % 2
+    X = rng.normal(size=(100, 10)) + 0.3 * y[:, None]
+    report = skeval.evaluate(LogisticRegression(), X, y, include=[], random_state=seed)
+    plain, balanced = (report[name].interval for name in ("accuracy", "balanced_accuracy"))
+    assert report["accuracy"].value == pytest.approx(report["balanced_accuracy"].value)
+    assert 0.9 < (balanced.high - balanced.low) / (plain.high - plain.low) < 1.1

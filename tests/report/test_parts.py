@@ -230,3 +230,13 @@ def test_texts_have_no_importance():
     model = make_pipeline(CountVectorizer(token_pattern=r"\w"), MultinomialNB())
     y = np.array([0, 1, 0, 1] * 10)
     assert skeval.evaluate(model, texts, y, cv=2, include="importance").importance is None
+
+
+def test_a_plot_of_another_kind_names_the_display_that_draws_it():
+    """The argument of `plot` is an axes, and a kind of curve is a display of its own."""
+    y = np.arange(40) % 2
+    one = skeval.evaluate_predictions(y, np.linspace(0, 1, 40), random_state=0)
+    two = skeval.evaluate_predictions(y, {"a": y, "b": 1 - y}, random_state=0)
+    for report in (one, two):
+        with pytest.raises(TypeError, match=r"RocCurveDisplay\.from_predictions"):
+            report.plot("roc")
