@@ -194,8 +194,9 @@ def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
 
 
 MIN_SAMPLES, MAX_SAMPLES = 40, 50_000
-MAX_QUERIES = 2000
-"""Maximum number of samples whose neighbors among all samples are searched."""
+MAX_QUERIES, MAX_TREE_COLUMNS = 1000, 6
+"""Maximum number of samples whose neighbors among all samples are searched, and maximum number of
+columns in which a tree finds them sooner than all distances do."""
 SIZES = range(1, 6)
 """Numbers of near-duplicates per sample."""
 MIN_COLUMNS, MIN_KNOWN = 2, 0.9
@@ -243,7 +244,8 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     if len(points) > MAX_QUERIES:
         queries = np.random.default_rng(0).choice(queries, MAX_QUERIES, replace=False)
     rank = NEXT if len(points) >= 10 * NEXT else NEXT // 2
-    search = NearestNeighbors(n_neighbors=2 * rank + 1).fit(points)
+    algorithm = "brute" if len(kept) > MAX_TREE_COLUMNS else "kd_tree"
+    search = NearestNeighbors(n_neighbors=2 * rank + 1, algorithm=algorithm).fit(points)
     distances, neighbors = (array[:, 1:] for array in search.kneighbors(points[queries]))
     ratios = distances[:, :-1] / distances[:, 1:]
     # the intrinsic dimension, from the ratio of two distances
@@ -396,14 +398,14 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
         for p in np.flatnonzero(repeats).tolist()
     ]
     for name, cells, kind, outside in columns:
-        is_number = kind != "category"
+        # measured numbers and dates name nothing
+        is_number, known = kind != "category", ~np.isnan(cells)
+        measured = is_number and np.any(cells[rows] % 1 > 0)
+        if measured or kind == "date" or _is_time(name):
+            continue
         named = bool(OBJECT.fullmatch(name)) and not (is_number and name.endswith("s"))
         used = rows if outside or named else distinct
-        used = used[~np.isnan(cells[used])]
-        # measured numbers and dates name nothing
-        measured = is_number and np.any(cells[used] != np.floor(cells[used]))
-        if kind == "date" or _is_time(name) or measured:
-            continue
+        used = used[known[used]]
         values = number_cells(cells[used, None])
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
         is_feature = not (is_number or outside or named)

@@ -141,7 +141,7 @@ def _list_exact(table: TableDescription) -> list[int]:
         ranks = rankdata(table.target.y[some])
         steps = (np.diff(ranks[np.argsort(table.columns[some, p])]) for p in found.tolist())
         least = 2 * (1 - explained) * len(rows[some]) * ranks.var()
-        found = found[[bool(each @ each <= least) for each in steps]]
+        found = found[[bool(each @ each < least) for each in steps]]
     return found.tolist()
 
 
