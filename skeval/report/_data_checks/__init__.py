@@ -18,8 +18,11 @@ from skeval.report._data_checks.duplicates import (
     check_near_duplicates,
 )
 from skeval.report._data_checks.leakage import (
+    check_constants,
+    check_decimals_by_class,
     check_perfection,
     check_target_copies,
+    check_target_encodings,
     check_target_formula,
     check_telling_features,
 )
@@ -37,27 +40,10 @@ from skeval.report._data_checks.time_order import (
     check_series,
     check_split_order,
 )
-from skeval.report._data_checks.traces import (
-    check_constants,
-    check_decimals_by_class,
-    check_target_encodings,
-)
 from skeval.report._page import CheckResult
 
-__all__ = [
-    "CHECKS",
-    "Check",
-    "CheckResult",
-    "check_order",
-    "check_perfection",
-    "check_split_order",
-    "describe_table",
-    "drop_repeated",
-    "name_columns",
-    "run_checks",
-    "warn_of_points",
-    "write_cautions",
-]
+__all__ = ["check_order", "check_perfection", "check_split_order", "describe_table"]
+"""Names of other files that reports use."""
 
 
 class Check(NamedTuple):

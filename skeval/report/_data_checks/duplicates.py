@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,6 @@ from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
     TIME,
-    TOLERANCE,
     Finding,
     TableDescription,
     Values,
@@ -25,7 +23,6 @@ from skeval.report._data_checks.table import (
     find_direction,
     find_first_equal,
     get_rounding_error,
-    get_tolerance,
     hash_rows,
     list_run_ends,
     number_cells,
@@ -153,53 +150,21 @@ def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
     return in_blocks or any(find_direction(column) for column in columns)
 
 
-INVERSES = np.exp, np.exp2, np.square, np.sqrt, np.cbrt, partial(np.power, 10.0)
-"""Inverses of common transforms of counts."""
-
-
 def _has_continuous_column(columns: np.ndarray, n_distinct: int) -> bool:
-    """Whether some column has more equal values than expected by chance, as copies do."""
+    """Whether some column has more equal values than expected by chance, as copies do.
+
+    Values on a grid have more pairs one or two steps apart than equal pairs, by chance. The step
+    is the smallest difference, or the unit of rounding. Other values have few such pairs.
+    """
     for column in columns.T:
-        values, counts = np.unique(column, return_counts=True)
+        values, counts = np.unique(column[np.isfinite(column)], return_counts=True)
         if len(values) < max(3, MIN_UNIQUE * n_distinct):
             continue
-        # rounded values, or values on a transformed grid
-        unit = 2 * get_rounding_error(values)
-        unit = unit if unit > 3 * get_tolerance(values) * np.abs(values).max() else 0.0
-        grids = [(values, unit), *((inverse(values), 0.0) for inverse in INVERSES)]
-        if not any(_are_ties_by_chance(grid, counts, step) for grid, step in grids):
+        gaps, unit = np.diff(values), 2 * get_rounding_error(values)
+        near = gaps <= 2 * gaps.min() + unit
+        if np.sum(counts * (counts - 1)) / 2 > np.sum((counts[1:] * counts[:-1])[near]) + 2:
             return True
     return False
-
-
-def _are_ties_by_chance(values: np.ndarray, counts: np.ndarray, unit: float) -> bool:
-    """Whether pairs of equal values are no more frequent than pairs one or two steps apart.
-
-    Sorted values on a grid have more such pairs than equal ones, by chance. If all gaps are
-    multiples of the smallest gap up to rounding, this gap is the step. Otherwise, the step is the
-    unit of rounding. Without either, the values are not on a grid.
-    """
-    gaps = np.diff(values)
-    if not np.isfinite(gaps).all() or not gaps.min() > 0:
-        return False
-    # the step of the grid, from the smallest gaps
-    single = gaps[gaps < 1.5 * gaps.min()]
-    total, n_steps = float(single.sum()), float(len(single))
-    step = total / n_steps
-    for gap in np.sort(gaps):
-        multiple = round(gap / step)
-        error = unit * (1 + TOLERANCE) * (1 + multiple / (1 + n_steps**0.5))
-        if abs(gap - multiple * step) > max(error, 1e-3 * step):
-            if not unit:
-                return False
-            step = unit
-            break
-        total, n_steps = total + gap, n_steps + multiple
-        step = total / n_steps  # more precise with every gap
-    # equal pairs, and pairs one or two steps apart
-    n_equal = np.sum(counts * (counts - 1)) / 2
-    n_near = np.sum((counts[1:] * counts[:-1])[gaps <= 2 * step + unit])
-    return bool(n_equal <= n_near + 2)
 
 
 def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
@@ -230,8 +195,9 @@ def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
 
 
 MIN_SAMPLES, MAX_SAMPLES = 40, 50_000
-MAX_QUERIES = 2000
-"""Maximum number of samples whose neighbors among all samples are searched."""
+MAX_QUERIES, MAX_TREE_COLUMNS = 1000, 6
+"""Maximum number of samples whose neighbors among all samples are searched, and maximum number of
+columns in which a tree finds them sooner than all distances do."""
 SIZES = range(1, 6)
 """Numbers of near-duplicates per sample."""
 MIN_COLUMNS, MIN_KNOWN = 2, 0.9
@@ -279,7 +245,8 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     if len(points) > MAX_QUERIES:
         queries = np.random.default_rng(0).choice(queries, MAX_QUERIES, replace=False)
     rank = NEXT if len(points) >= 10 * NEXT else NEXT // 2
-    search = NearestNeighbors(n_neighbors=2 * rank + 1).fit(points)
+    algorithm = "brute" if len(kept) > MAX_TREE_COLUMNS else "kd_tree"
+    search = NearestNeighbors(n_neighbors=2 * rank + 1, algorithm=algorithm).fit(points)
     distances, neighbors = (array[:, 1:] for array in search.kneighbors(points[queries]))
     ratios = distances[:, :-1] / distances[:, 1:]
     # the intrinsic dimension, from the ratio of two distances
@@ -432,14 +399,14 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
         for p in np.flatnonzero(repeats).tolist()
     ]
     for name, cells, kind, outside in columns:
-        is_number = kind != "category"
+        # measured numbers and dates name nothing
+        is_number, known = kind != "category", ~np.isnan(cells)
+        measured = is_number and np.any(cells[rows] % 1 > 0)
+        if measured or kind == "date" or _is_time(name):
+            continue
         named = bool(OBJECT.fullmatch(name)) and not (is_number and name.endswith("s"))
         used = rows if outside or named else distinct
-        used = used[~np.isnan(cells[used])]
-        # measured numbers and dates name nothing
-        measured = is_number and np.any(cells[used] != np.floor(cells[used]))
-        if kind == "date" or _is_time(name) or measured:
-            continue
+        used = used[known[used]]
         values = number_cells(cells[used, None])
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
         is_feature = not (is_number or outside or named)

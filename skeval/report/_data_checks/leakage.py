@@ -1,4 +1,4 @@
-"""Checks of features that contain the target, or from which it can be computed."""
+"""Checks of features that contain the target, or traces of it, or from which it is computed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import rankdata
+from scipy.special import comb, gammaln
+from scipy.stats import hypergeom, rankdata
+from sklearn.linear_model import OrthogonalMatchingPursuit
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -15,12 +16,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
+    TOLERANCE,
     Finding,
     TableDescription,
-    Values,
     describe_table,
     get_rounding_error,
     get_tolerance,
+    number_cells,
     standardize,
 )
 from skeval.report._page import CheckResult
@@ -62,6 +64,15 @@ MIN_KNOWN_PART, MAX_COLUMNS, MAX_PARTS, MIN_EXACT_FORMULA = 0.9, 500, 20, 0.99
 searched for parts, and of parts, minimum fraction of rows that fulfill a formula."""
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
 """Number of rows required for an exact linear combination, per column, and in addition."""
+MAX_CHANCE_OF_MEANS = 0.01
+"""Maximum probability that a feature is this close to the means of the target by chance."""
+MAX_MERGED, N_CANDIDATES = 5, 10
+"""Maximum number of categories of the same mean, and number of feature values from which the
+smoothing constant is computed, by trial."""
+MIN_SLOPE, MIN_FITTED = 0.25, 0.8
+"""Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means, and
+Fraction of the samples whose values must be smoothed means of the target."""
+MAX_DECIMALS = 8
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     np.asarray,
     np.exp,
@@ -121,6 +132,19 @@ def _is_monotone(column: np.ndarray, y: np.ndarray) -> bool:
     return ordered and len(np.unique(column)) >= MIN_DISTINCT
 
 
+def _list_exact(table: TableDescription) -> list[int]:
+    """Return the features whose neighboring values have nearly equal ranks of numeric targets."""
+    found = np.flatnonzero(table.is_number & (2 * table.n_values >= len(table.columns)))
+    # in some of the rows, and then in all
+    rows = np.random.default_rng(0).permutation(len(table.columns))
+    for some, explained in ((rows[:MAX_SCREENED_OF_CLASS], 0.9), (rows, MIN_EXPLAINED)):
+        ranks = rankdata(table.target.y[some])
+        steps = (np.diff(ranks[np.argsort(table.columns[some, p])]) for p in found.tolist())
+        least = 2 * (1 - explained) * len(rows[some]) * ranks.var()
+        found = found[[bool(each @ each < least) for each in steps]]
+    return found.tolist()
+
+
 def _is_linear(
     column: np.ndarray, y: np.ndarray, transform: Callable[[np.ndarray], np.ndarray]
 ) -> bool:
@@ -150,11 +174,15 @@ def _is_linear(
     return any(_agrees_up_to(error, residual, y) for error in (exact, rounded))
 
 
-def _count_classes(values: Values, codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return how often each value occurs in each class."""
-    cells = (values.of_cell * n_classes + codes).reshape(-1)
-    counts = np.bincount(cells, minlength=n_classes * (len(values.size) + 1))
-    return counts.reshape(-1, n_classes)[:-1].astype(float)
+def _count_by_class(
+    table: TableDescription, positions: np.ndarray, codes: np.ndarray, n_classes: int
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Yield columns, and how often each value of the column occurs in each class."""
+    for block, values in table.number_cells(positions):
+        cells = (values.of_cell * n_classes + codes).reshape(-1)
+        counts = np.bincount(cells, minlength=n_classes * (len(values.size) + 1)).astype(float)
+        for place, position in enumerate(block.tolist()):
+            yield position, counts.reshape(-1, n_classes)[values.of_column(place)]
 
 
 def _list_codings(table: TableDescription) -> dict[int, int]:
@@ -162,23 +190,21 @@ def _list_codings(table: TableDescription) -> dict[int, int]:
 
     Missing values are ignored, and a few rows may differ.
     """
-    n_classes, n_columns = table.target.n_classes, table.columns.shape[1]
+    codes, n_classes = table.target.codes, table.target.n_classes
     copies: dict[int, int] = {}
     known = table.n_known >= MIN_KNOWN * len(table.columns)
-    for block, values in table.number_cells(np.flatnonzero(known & (table.n_values == n_classes))):
-        all_counts = _count_classes(values, table.target.codes, n_classes)
-        for place, position in enumerate(block.tolist()):
-            # each class has a value of its own
-            counts = all_counts[values.of_column(place)].T
-            agreeing, sizes = counts.max(axis=1), counts.sum(axis=1)
-            is_copy = agreeing.sum() >= MIN_EXACT * sizes.sum()
-            is_copy &= np.all(agreeing >= MIN_EXACT_OF_CLASS * sizes)
-            is_copy &= len(set(counts.argmax(axis=1).tolist())) == n_classes
-            # number of codes, and of ways in which the other rows may differ
-            n_ways = gammaln(n_classes + 1) + _log_choose(sizes.sum(), agreeing.sum())
-            n_orders = gammaln(sizes.sum() + 1) - gammaln(sizes + 1).sum()
-            if is_copy and n_columns * np.exp(n_ways - n_orders) <= MAX_CHANCE:
-                copies[position] = int(sizes.sum() - agreeing.sum())
+    same = np.flatnonzero(known & (table.n_values == n_classes))
+    for position, counts in _count_by_class(table, same, codes, n_classes):
+        # each class has a value of its own
+        agreeing, sizes, n = counts.max(axis=0), counts.sum(axis=0), counts.sum()
+        is_copy = agreeing.sum() >= MIN_EXACT * n
+        is_copy &= np.all(agreeing >= MIN_EXACT_OF_CLASS * sizes)
+        is_copy &= len(set(counts.argmax(axis=0).tolist())) == n_classes
+        # number of codes, and of ways in which the other rows may differ
+        n_ways = gammaln(n_classes + 1) + _log_choose(n, agreeing.sum())
+        n_orders = gammaln(n + 1) - gammaln(sizes + 1).sum()
+        if is_copy and len(table.names) * np.exp(n_ways - n_orders) <= MAX_CHANCE:
+            copies[position] = int(n - agreeing.sum())
     return copies
 
 
@@ -202,11 +228,15 @@ def check_telling_features(table: TableDescription) -> Iterator[Finding]:
     """
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
-        related = [(p, xy) for p, *xy in _list_related(table) if _is_monotone(*xy)]
-        if monotone := [p for p, xy in related if not _is_function(*xy)]:
-            evidence, how = f"{table.name(monotone)} alone", "gives the order of the targets"
-            lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
-            yield Finding("note", f"{evidence} {how}", advice, lead)
+        related = {p: xy for p, *xy in _list_related(table)}
+        copies = {p for p, xy in related.items() if _is_function(*xy)}
+        monotone = [p for p, xy in related.items() if p not in copies and _is_monotone(*xy)]
+        exact = [p for p in _list_exact(table) if p not in copies.union(monotone)]
+        hows = "gives the order of the targets", "predicts the target nearly exactly"
+        for features, how in zip((monotone, exact), hows, strict=True):
+            if features:
+                lead = f"Check {str(table.names[features[0]])!r} first: alone it {how}"
+                yield Finding("note", f"{table.name(features)} alone {how}", advice, lead)
         return
     # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
@@ -264,17 +294,14 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
     places[classes] = np.arange(len(classes))
     codes = places[target.codes]
     sizes = np.bincount(codes, minlength=len(classes) + 1)
-    for block, values in table.number_cells(_screen(table, classes)):
-        all_counts = _count_classes(values, codes, len(sizes))
-        for place, position in enumerate(block.tolist()):
-            counts = all_counts[values.of_column(place)]
-            missing, total = sizes - counts.sum(axis=0), counts.sum(axis=1)
-            is_number = bool(table.is_number[position])
-            for column, code in enumerate(classes if len(counts) else ()):
-                own, lost = counts[:, column], (missing[column], missing.sum() - missing[column])
-                rule, wrong = _find_rule(own, total - own, lost, is_number, log_tests)
-                if rule:
-                    yield position, rule, code, wrong
+    for position, counts in _count_by_class(table, _screen(table, classes), codes, len(sizes)):
+        missing, total = sizes - counts.sum(axis=0), counts.sum(axis=1)
+        is_number = bool(table.is_number[position])
+        for column, code in enumerate(classes if len(counts) else ()):
+            own, lost = counts[:, column], (missing[column], missing.sum() - missing[column])
+            rule, wrong = _find_rule(own, total - own, lost, is_number, log_tests)
+            if rule:
+                yield position, rule, code, wrong
 
 
 def _screen(table: TableDescription, classes: Sequence[int]) -> np.ndarray:
@@ -479,14 +506,10 @@ def _list_sufficient_features(table: TableDescription) -> list[int]:
     if table.target.classes is None:
         y, score, enough = table.target.y[rows].astype(float), r2_score, MIN_EXPLAINED
         tree = DecisionTreeRegressor(random_state=0)
-        deviation = residual = y - y.mean()
-        chosen: list[int] = []
-        for _ in range(min(MAX_SUFFICIENT, len(kept))):
-            chosen.append(int(np.abs(residual @ columns).argmax()))
-            part = columns[:, chosen]
-            residual = deviation - part @ np.linalg.lstsq(part, deviation, rcond=None)[0]
-            if residual @ residual < (1 - MIN_EXPLAINED) * (deviation @ deviation):
-                return kept[chosen].tolist()
+        for n_features in range(1, 1 + min(MAX_SUFFICIENT, len(kept))):
+            greedy = OrthogonalMatchingPursuit(n_nonzero_coefs=n_features).fit(columns, y)
+            if greedy.score(columns, y) > MIN_EXPLAINED:
+                return kept[np.flatnonzero(greedy.coef_)].tolist()
     # a tree of the most important features, or of the indicators of categories
     importance = tree.fit(columns, y).feature_importances_
     order = np.argsort(-importance)
@@ -590,3 +613,153 @@ def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.n
         residual = y - design @ weights
         kept = np.abs(residual) <= np.quantile(np.abs(residual), MIN_EXACT)
     return weights[:-1], residual
+
+
+# --- traces of the target in the values of features
+
+
+def check_constants(table: TableDescription) -> Iterator[Finding]:
+    """Report features that are empty, or have the same value in all samples.
+
+    A value that is missing elsewhere is an indicator.
+    """
+    n = len(table.columns)
+    is_single = (table.n_values == 1) & (table.n_known == n)
+    constant = np.flatnonzero(is_single | (table.n_values == 0)).tolist()
+    if constant:
+        them = "it" if len(constant) == 1 else "them"
+        yield Finding(
+            "note",
+            f"{table.name(constant)} has the same value in all samples",
+            f"Remove {them}; a column that should vary was not written correctly.",
+        )
+
+
+def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
+    """Report features that contain the mean target of a category of this table."""
+    target, encoded = table.target, set[int]()
+    outcomes = [
+        target.y.astype(float) if target.classes is None else (target.codes == code).astype(float)
+        for code in range(max(1, target.n_classes))
+    ]
+    # features whose values repeat
+    few = (table.n_values >= 3) & (table.n_values <= table.n_known / 2)
+    repeated = np.flatnonzero(few & (table.n_known >= MIN_KNOWN_PART * len(table.columns)))
+    for block in table.list_blocks(repeated):
+        # the target rises by at least one unit per unit of its smoothed means
+        centered = table.columns[:, block]
+        centered = np.nan_to_num(centered - np.nanmean(centered, axis=0))
+        covariances = np.array([y - y.mean() for y in outcomes]) @ centered
+        rises = covariances > MIN_SLOPE * np.sum(centered**2, axis=0)
+        # values that are means of the target
+        for row, place in np.argwhere(rises).tolist():
+            values = number_cells(table.columns[:, block[place], None])
+            in_order = outcomes[row][np.argsort(values.of_cell[0], kind="stable")]
+            if _is_encoding(values.number, values.size, in_order[: values.size.sum()]):
+                encoded.add(int(block[place]))
+    if encoded:
+        yield Finding(
+            "serious",
+            f"{table.name(sorted(encoded))} is the mean target of the samples with the same value, "
+            "including each sample's own target",
+            "Pass the categories and encode them inside a pipeline (`TargetEncoder`).",
+        )
+
+
+def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
+    r"""Whether the values of a feature are means :math:`m_l` of a target, smoothed or not.
+
+    The values are distinct and ascending, and each has `sizes` of the targets, in this order.
+
+    Smoothed means are :math:`(n_l m_l + a_l \bar y) / (n_l + a_l)`, with one constant for all
+    values, or with the ratio of the variances of the target at the value and overall, which
+    scikit-learn's `TargetEncoder` uses. Nearly all values must match, and this must be improbable
+    even for a feature that equals the expected target, where the mean of :math:`n_l` targets lies
+    within the rounding error of its expectation with a probability of about :math:`(\delta + 2 n_l
+    \epsilon) / \sqrt{2 \pi n_l s_l^2}`, with the step :math:`\delta` of the targets.
+    """
+    # means of the target, up to rounding
+    start = np.cumsum(sizes) - sizes
+    means = np.add.reduceat(y, start) / sizes
+    error = get_rounding_error(values)
+    if values[0] < y.min() - error or values[-1] > y.max() + error:
+        return False
+    largest = sizes.argmax()  # it must match if the others are too few
+    low, high = sorted((means[largest], y.mean()))
+    is_mean = low - error <= values[largest] <= high + error
+    if sizes[largest] > (1 - MIN_FITTED) * len(y) and not is_mean:
+        return False
+    # the probability that a mean is so near its expectation by chance
+    variances = np.maximum(np.add.reduceat(y**2, start) / sizes - means**2, 0)
+    variances[variances < TOLERANCE * y.var()] = 0
+    step = np.diff(np.unique(y)).min(initial=np.ptp(y))
+    spread = np.sqrt(2 * np.pi * sizes * variances)
+    chances = np.where(spread > 0, np.minimum(1, (step + 2 * sizes * error) / spread), 1.0)
+    # smoothing constants to try
+    smoothing = sizes * (means - values) / (values - y.mean())
+    constants = smoothing[np.argsort(-sizes)[:N_CANDIDATES]]
+    for a, n_fitted in [(0.0, 0), (variances / y.var(), 0), *((a, 1) for a in constants)]:
+        if not np.all((a >= 0) & np.isfinite(a)):
+            continue
+        # categories of the same size and mean share a value
+        part = sizes / np.arange(1, MAX_MERGED + 1)[:, None]
+        encoded = (part * means + a * y.mean()) / (part + a)
+        fits = np.any(np.abs(encoded - values) <= error, axis=0)
+        # nearly all samples fit, and not by chance, with any choice of the values that fit
+        if sizes[fits].sum() >= MIN_FITTED * len(y):
+            evidence = np.sort(chances[fits])[n_fitted:]
+            if comb(len(fits), fits.sum()) * np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
+                return True
+    return False
+
+
+def check_decimals_by_class(table: TableDescription) -> Iterator[Finding]:
+    """Report features that were rounded to fewer decimals in one class.
+
+    Values are compared only between the same two powers of ten, because large values with a fixed
+    number of significant digits have fewer decimals. The hypergeometric probability has a
+    Bonferroni correction for features and classes.
+    """
+    codes, rounded = table.target.codes, list[int]()
+    # numbers, of which some are rounded and some are not
+    for position in np.flatnonzero(table.is_number & (table.n_values >= MIN_DISTINCT)).tolist():
+        column = table.columns[:, position]
+        some = column == np.round(column, MAX_DECIMALS - 1)
+        if np.all(column == np.floor(column)) or some.sum() < MIN_DISTINCT:
+            continue
+        # decimals of the values between the two powers of ten that contain most of them
+        power = np.floor(np.log10(np.abs(column)))  # 0 has none
+        powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
+        usual = power == powers[counts.argmax()]
+        # each value once in a class: rows of one object share their values
+        values, place = np.unique(column[usual], return_inverse=True)
+        occurs = np.zeros((table.target.n_classes, len(values)), dtype=bool)
+        occurs[codes[usual], place] = True
+        decimals = _count_decimals(values)
+        all_decimals = np.broadcast_to(decimals, occurs.shape)[occurs]
+        n_classes = np.count_nonzero(occurs.any(axis=1))
+        for own in occurs:
+            size = int(own.sum())
+            most = decimals[own].max(initial=0)
+            if size < MIN_DISTINCT or most == decimals.max():
+                continue
+            # all values of the class have fewer decimals than some of the others
+            n_fewer = np.sum(all_decimals <= most)
+            chance = hypergeom.sf(size - 1, len(all_decimals), n_fewer, size)
+            if chance * len(table.names) * n_classes <= MAX_CHANCE:
+                rounded.append(position)
+                break
+    if rounded:
+        yield Finding(
+            "serious",
+            f"{table.name(rounded)} has fewer decimals in one class than in the others, as if the "
+            "classes came from different sources",
+            "A model may learn the source instead of the class. Check how the classes were "
+            "collected; rounding all values alike does not remove other differences.",
+        )
+
+
+def _count_decimals(values: np.ndarray) -> np.ndarray:
+    """Return the decimals of each value, at most `MAX_DECIMALS`."""
+    is_rounded = [values == np.round(values, n_decimals) for n_decimals in range(MAX_DECIMALS)]
+    return np.argmax([*is_rounded, np.ones(len(values), dtype=bool)], axis=0)

@@ -23,7 +23,7 @@ TIME = re.compile(
 """Full names of columns of numbers that are times if they rise along the rows."""
 MAX_CELLS, MIN_SAMPLED_ROWS = 5 * 10**6, 100
 """Columns of a larger table are checked on a random sample of its rows."""
-BLOCK_CELLS = 2**16
+BLOCK_CELLS = 2**15
 """Number of cells whose distinct values are counted at a time, which bounds the memory."""
 MAX_LISTED = 3
 MIN_TIMES = 10
