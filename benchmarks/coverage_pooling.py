@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from skeval.model_selection._pooling import pool
+from skeval.model_selection._pooling import Pooled
 
 RESULTS = Path(__file__).parent / "results" / "coverage_pooling.csv"
 SITES, BETWEEN = (5, 10, 20), (0.0, 0.5, 0.9)
@@ -31,7 +31,7 @@ def run_cell(n_sites: int, between: float, sets: int) -> dict[str, object]:
         weights = 1 / variances
         typical = (n_sites - 1) * weights.sum() / (weights.sum() ** 2 - np.sum(weights**2))
         true = rng.normal(0, np.sqrt(typical * between / (1 - between)), n_sites + 1)
-        pooled = pool(rng.normal(true[:-1], np.sqrt(variances)), variances)
+        pooled = Pooled(rng.normal(true[:-1], np.sqrt(variances)), variances)
         for at, (limits, truth) in enumerate(
             ((pooled.limits, 0.0), (pooled.prediction_limits, true[-1]))
         ):

@@ -79,7 +79,7 @@ def _run(options: argparse.Namespace) -> None:
     X = make_pipeline(*steps).fit_transform(table.X) if steps else table.X
 
     def evaluate() -> Any:
-        report = evaluate_clusterer(
+        report: Any = evaluate_clusterer(
             make_clusterer(options.algorithm, repeats),
             X,
             n_clusters=candidates,

@@ -5,14 +5,12 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.ensemble import IsolationForest
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import skeval
-from skeval._adapters.logistic import find_penalty
 from skeval.cluster import predictive_power
 from skeval.model_selection import BootstrapSplit, cross_val_error, resubstitution_error
 from skeval.utils import _compat
@@ -153,13 +151,6 @@ class Without:
         if name in self.names:
             raise AttributeError(name)
         return getattr(self.inner, name)
-
-
-@pytest.mark.parametrize("missing", ["penalty", "l1_ratio", "multi_class", "n_jobs"])
-def test_logistic_regression_without_removed_parameters(missing):
-    estimator = Without(LogisticRegression(), missing)
-    assert find_penalty(estimator, 2) is True
-    assert find_penalty(Without(LogisticRegression(C=np.inf), missing), 2) is False
 
 
 @pytest.mark.parametrize("missing", ["_parameter_constraints", "_validate_params"])

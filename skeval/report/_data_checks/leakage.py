@@ -229,14 +229,14 @@ def check_telling_features(table: TableDescription) -> Iterator[Finding]:
     advice = "Check that it is known before the target, and not derived from it."
     if table.target.classes is None:
         related = {p: xy for p, *xy in _list_related(table)}
-        copies = {p for p, xy in related.items() if _is_function(*xy)}
-        monotone = [p for p, xy in related.items() if p not in copies and _is_monotone(*xy)]
-        exact = [p for p in _list_exact(table) if p not in copies.union(monotone)]
+        equal = {p for p, xy in related.items() if _is_function(*xy)}
+        monotone = [p for p, xy in related.items() if p not in equal and _is_monotone(*xy)]
+        exact = [p for p in _list_exact(table) if p not in equal.union(monotone)]
         hows = "gives the order of the targets", "predicts the target nearly exactly"
-        for features, how in zip((monotone, exact), hows, strict=True):
-            if features:
-                lead = f"Check {str(table.names[features[0]])!r} first: alone it {how}"
-                yield Finding("note", f"{table.name(features)} alone {how}", advice, lead)
+        for places, how in zip((monotone, exact), hows, strict=True):
+            if places:
+                lead = f"Check {str(table.names[places[0]])!r} first: alone it {how}"
+                yield Finding("note", f"{table.name(places)} alone {how}", advice, lead)
         return
     # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
