@@ -120,15 +120,7 @@ and least squares, with 80 samples of 10 features, none or one of them informati
 """
 
 NOISE = 0.8
-
-
-def weigh_repeats(n_repeats: int) -> float:
-    """Return the factor of the variance of a metric of labels between repeats.
-
-    As for the inflation of the error, 0.8 standard deviations of this variance are subtracted. The
-    variance between two repeats is noise and does not count.
-    """
-    return BETWEEN * max(0.0, 1 - NOISE * float(np.sqrt(2 / (n_repeats - 1))))
+"""Standard deviations of the variance between repeats that are subtracted, as for the error."""
 
 
 MODEL_WEIGHT = 20.0
@@ -197,23 +189,25 @@ class Sample(NamedTuple):
         return 1.0 if self.folds is None else self.folds.inflation
 
     def inflate(
-        self, variance: float, values: Iterable[float] = (), *, of_labels: bool = False
+        self, variance: float, values: Iterable[float] = (), *, of_all: bool = False
     ) -> float:
         """Return the factor by which training sets increase the variance of a metric.
 
         `variance` is due to the tested samples alone. `values` contains the metric in each repeat
         of the folds, so it varies only because the training sets do. The factor is at least the
         inflation of mean losses, because metrics such as the explained variance of a useless model
-        vary more. For metrics `of_labels`, the noise of few repeats is subtracted (see
-        `weigh_repeats`), so that the balanced accuracy and the accuracy of balanced classes agree.
+        vary more. For metrics `of_all` classes, the noise of few repeats is subtracted, so that the
+        balanced accuracy and the accuracy of balanced classes agree. The metrics of one class vary
+        more between training sets, because the classes trade errors.
         """
         finite = np.array([value for value in values if np.isfinite(value)])
         if len(finite) < 2 or not variance > 0:
             return self.inflation
         if np.ptp(finite) <= intervals.ROUNDING * np.abs(finite).max():
             return self.inflation
-        weight = weigh_repeats(len(finite)) if of_labels else BETWEEN
-        return max(self.inflation, 1 + weight * float(np.var(finite, ddof=1)) / variance)
+        noise = NOISE * float(np.sqrt(2 / (len(finite) - 1))) if of_all else 0.0
+        between = max(0.0, 1 - noise) * float(np.var(finite, ddof=1))
+        return max(self.inflation, 1 + BETWEEN * between / variance)
 
     def find_means(self) -> Floats:
         """Return the prediction of a model without features, for each prediction.

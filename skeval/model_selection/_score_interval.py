@@ -634,7 +634,7 @@ def measure_tables(
             values: list[float] = []
             if row.loss is None and sample.folds is not None:  # not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
-            widen = partial(sample.inflate, values=values, of_labels=True)
+            widen = partial(sample.inflate, values=values, of_all=label is None)
             estimate, form = score_form(table, predictions.group, widen=widen)
             estimate = np.nan if is_undefined(row, table) else estimate
         yield Measured(reported.name, estimate, ("score", *form), predictions.n_tested, label=label)

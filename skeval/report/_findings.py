@@ -33,7 +33,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target
 from skeval.metrics import calibration_measures, net_benefit
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
-from skeval.metrics._table import REPORTED, weigh_repeats
+from skeval.metrics._table import BETWEEN, REPORTED
 from skeval.model_selection._score_interval import read_sample
 from skeval.report._report import Report
 from skeval.utils._checks import ignored_warnings
@@ -126,7 +126,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
         rates = counts / counts.sum(axis=1, keepdims=True)
         between = np.var([each / each.sum(axis=1, keepdims=True) for each in tables], axis=0)
     if (n_repeats := len(tables)) > 1:
-        between *= weigh_repeats(n_repeats) * n_repeats / (n_repeats - 1)
+        between *= BETWEEN * n_repeats / (n_repeats - 1)
     # effective number of samples, or groups, of each row
     n = np.full((k, 1), np.nan)
     for code in np.unique(codes):
