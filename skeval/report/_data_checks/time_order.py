@@ -18,6 +18,7 @@ from scipy.stats import norm, rankdata
 from skeval._resampling.predictions import Predictions
 from skeval.report._data_checks.table import (
     MIN_TIMES,
+    SINGLE_TOLERANCE,
     TIME,
     Finding,
     TableDescription,
@@ -35,6 +36,8 @@ MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 399, 2 * 10**6
 """Minimum and maximum number of shuffles, and maximum number of values moved in all of them."""
 MAX_SHUFFLED = 10_000
 """Maximum number of rows that are shuffled."""
+MIN_LAGGED = 0.9
+"""Minimum fraction of rows whose value is the target of the row before or after."""
 SLOW = 0.8
 """Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
 MAX_NEAR = 0.75
@@ -144,7 +147,7 @@ def check_order(
     series = {code: values[tested] for code, values in series.items()}
     # neighbors that are more similar than by chance
     numbers = dict(_find_numbers(named))
-    reason, slow = _find_rising_time(numbers, times), ""
+    reason, slow = _find_rising_time(numbers, times) or _find_lag(numbers, y), ""
     if classes and not reason and np.sum(np.diff(y) != 0) < len(np.unique(y)):  # sorted by class
         alike = ["autocorrelation"] if are_alike(series["autocorrelation"], y[tested]) else []
     else:
@@ -343,6 +346,17 @@ def _find_rising_time(
     for name, column in named:
         if direction := find_direction(column):
             return f"{name if name == 'the index' else repr(name)} {direction}"
+    return ""
+
+
+def _find_lag(numbers: Mapping[str, np.ndarray], y: np.ndarray) -> str:
+    """Describe the column that has the target of the previous row, or of the next one."""
+    if len(np.unique(y)) < MIN_TIMES:
+        return ""
+    for name, column in numbers.items():
+        for which, x, other in (("previous", column[1:], y[:-1]), ("next", column[:-1], y[1:])):
+            if np.mean(np.isclose(x, other, rtol=SINGLE_TOLERANCE, atol=0)) >= MIN_LAGGED:
+                return f"{name!r} is the target of the {which} row"
     return ""
 
 

@@ -154,3 +154,21 @@ def test_runs_are_those_of_wald_and_wolfowitz():
     assert are_alike(np.repeat([0, 1], 10))
     assert not are_alike(np.tile([0, 1], 50))
     assert are_alike(np.repeat(np.arange(6.0), 5))
+
+
+@pytest.mark.parametrize("which", ["previous", "next"])
+@pytest.mark.parametrize("kept", [1.0, 0.8])
+def test_a_target_of_the_row_before_or_after_is_a_sign_of_time(which, kept):
+    """A walk with its lag among the features is in time order, unless rows were mixed."""
+    rng = np.random.default_rng(0)
+    walk = rng.normal(size=202).cumsum()
+    lag = walk[:-2] if which == "previous" else walk[2:]
+    X = pd.DataFrame({"a": rng.normal(size=200), "lag": lag})
+    X.loc[rng.random(200) > kept, "lag"] = 0.0
+    y = walk[1:-1]
+    found = [each.headline for each in warnings_of(X, y, LinearRegression()) if each.headline]
+    assert any(f"'lag' is the target of the {which} row" in each for each in found) == (kept == 1)
+    order = rng.permutation(200)
+    assert not any(
+        each.headline for each in warnings_of(X.iloc[order], y[order], LinearRegression())
+    )
