@@ -74,8 +74,8 @@ FOLDS = (
     "by class, and groups are kept together."
 )
 CACHE = (
-    "Cache of finished fits. An interrupted run that is repeated with an int as `random_state` "
-    "does only the remaining ones. See :doc:`/user_guide/scale`."
+    "Cache of finished fits. If `random_state` is an int, a repeated call after an interruption "
+    "computes only the remaining fits. See :doc:`/user_guide/scale`."
 )
 PARAMS = "Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``."
 SCORES = "One score or several, as in scikit-learn's ``cross_validate``. Larger is better."

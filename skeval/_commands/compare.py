@@ -356,7 +356,7 @@ def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
         if values.kind == "scores":
             kind, such = "scores, which are not all between 0 and 1", "roc_auc"
             such += ". Divide percentages by 100"
-        raise ValueError(f"--metric must be passed for {kind}, such as --metric {such}.")
+        raise ValueError(f"--metric must be passed for {kind}. An example is --metric {such}.")
     if metric is None and values.kind == "probabilities":
         metric = "brier_score_loss"
     bare = str(metric).removeprefix("neg_")

@@ -315,9 +315,9 @@ class Estimate(ResultWithValue):
     loss : str
         Name of the loss whose mean is `value`. Empty for other quantities.
     extra : object
-        Further results of the method as attributes, or None if there are none. The function that
-        returns the estimate describes them. For example, errors and scores of procedures have the
-        number of fits (``extra.n_fits``), and the bootstrap has its out-of-bag error
+        Further results of the method as attributes, or None if there are none. They are described
+        in the function that returns the estimate. For example, errors and scores of procedures have
+        the number of fits (``extra.n_fits``), and the bootstrap has its out-of-bag error
         (``extra.oob``).
     details : mapping
         Further results with names that depend on the data.

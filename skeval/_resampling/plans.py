@@ -697,7 +697,7 @@ def make_repeated_plan(
     """
     n_repeats = check_count("n_repeats", n_repeats)
     if n_repeats > 1 and not isinstance(cv, Integral):
-        raise ValueError(f"n_repeats={n_repeats} needs a number of folds as cv, got {cv!r}.")
+        raise ValueError(f"cv must be a number of folds if n_repeats={n_repeats}, got {cv!r}.")
     folds, repeat_of = draw_repeats(cv, n_repeats, X, target, groups, random_state)
     if len(folds) < 2:
         raise ValueError(f"cv must make at least two folds, got {len(folds)}.")

@@ -137,7 +137,8 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
         if self.other_groups and groups is None:
             raise ValueError(
                 "groups must be passed to split if other_groups=True, got None. Pass groups= to "
-                "the function of cv=. In scikit-learn, pass it in params= with metadata routing."
+                "the function that receives cv=. For a function of scikit-learn, enable metadata "
+                "routing and pass params={'groups': groups}."
             )
         # the last periods are tested, as in TimeSeriesSplit
         periods, period = np.unique(time, return_inverse=True)

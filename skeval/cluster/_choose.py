@@ -123,8 +123,8 @@ class NClustersChoice(Result):
         samples within each cluster are identical, and its standard error is s_k. The sequential
         method has a single value, whose standard error is nan.
     replicates : ndarray of shape (n_candidates, n_repeats)
-        Value of each halving. A column refers to the same halves for every candidate, or for the
-        gap to the same draw of the reference. The sequential method has one column.
+        Value of each halving. Each column has the same halves for every candidate. For the gap, it
+        has the same draw of the reference. The sequential method has one column.
     reference_values : ndarray of shape (n_candidates,)
         Mean over the draws of data without structure. Methods that split the data into halves use
         one halving of each draw. The attribute `reference_standard_errors` contains the standard
@@ -374,8 +374,8 @@ def choose_n_clusters(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -652,8 +652,8 @@ def gap_statistic(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -1064,8 +1064,8 @@ def structure_test(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
 
     Returns
     -------

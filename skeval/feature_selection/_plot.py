@@ -131,7 +131,7 @@ class SelectionFrequencyDisplay(Display):
         n_top: int = 20,
         ax: Any = None,
     ) -> SelectionFrequencyDisplay:
-        """Draw the selections of several rounds.
+        """Plot how often each feature was selected over several rounds.
 
         Parameters
         ----------

@@ -169,13 +169,13 @@ def compare_scores(
     degrees of freedom [1]_. Pairs are tested whether or not these tests reject, because Holm's
     correction and Nemenyi's test control the error rate by themselves.
 
-    The difference of a pair is the median of the Walsh averages of its differences on the data
-    sets (Hodges and Lehmann). The interval inverts Wilcoxon's test, at Bonferroni's level for all
-    pairs. If there are so few data sets that no finite interval has this level, its limits are
-    infinite. Wilcoxon's test omits data sets with equal scores of the pair, but the interval
-    includes them, so it may contain 0 although the test rejects. The P-value of "nemenyi" refers
-    to mean ranks, so the interval may exclude 0 although the test does not reject. The effect size
-    is the matched-pairs rank-biserial correlation.
+    The difference of a pair is the estimate of Hodges and Lehmann, that is, the median Walsh
+    average of its differences on the data sets. The interval inverts Wilcoxon's test, at
+    Bonferroni's level for all pairs. If there are so few data sets that no finite interval has this
+    level, its limits are infinite. Wilcoxon's test omits data sets with equal scores of the pair,
+    but the interval includes them, so it may contain 0 although the test rejects. The P-value of
+    "nemenyi" refers to mean ranks, so the interval may exclude 0 although the test does not reject.
+    The effect size is the matched-pairs rank-biserial correlation.
 
     Tests of mean ranks depend on all other classifiers [2]_. They are invalid if scores have
     different distributions. In a simulation, 10 classifiers had the same mean score at a nominal

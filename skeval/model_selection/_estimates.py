@@ -262,8 +262,8 @@ def resubstitution_error(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises its error. ``numpy.nan`` raises a `ValueError`,
         because there is no other fit.
@@ -386,8 +386,8 @@ def cross_val_error(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fold, with a
         warning, and the result contains the number of failed fits.
@@ -673,8 +673,8 @@ def perturbation_interval(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the fit and warns.
         A perturbation is omitted if all its fits fail.

@@ -150,8 +150,8 @@ def error_interval(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises an error that describes the training set.
         ``numpy.nan`` omits the fit, counts it and warns.

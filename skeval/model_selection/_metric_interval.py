@@ -822,8 +822,8 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     function, arguments, greater_is_better = _compat.metric_of_scorer(scorer)
     if isinstance(metric, str) and not greater_is_better:
         raise ValueError(
-            f"metric={metric!r} must not be the negative of a loss. Pass {function.__name__} "
-            "instead, the function or its name."
+            f"metric={metric!r} must not be the negative of a loss. Pass the function "
+            f"{function.__name__}, or its name, instead."
         )
     return partial(function, **arguments) if arguments else function
 

@@ -129,7 +129,7 @@ def permutation_test(
         "auto" is "samples" without `groups`. With `groups`, it is "whole_groups" if each group has
         a single label, and "within_groups" otherwise.
     permutations : int array-like of shape (n_permutations, n_samples), default=None
-        Permutations to use instead of random ones. Row `b` tests the labels
+        Permutations to use instead of random ones. Permutation `b` has the labels
         ``y[permutations[b]]``.
     max_exceedances : int, default=None
         Stop as soon as this many permutations have at least the observed score (`h` in [2]_). A
@@ -154,8 +154,8 @@ def permutation_test(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` uses the mean score of
         the other folds and warns. A permutation without any successful fit counts as an
@@ -208,11 +208,12 @@ def permutation_test(
     counts against the null hypothesis.
 
     If a test with `max_exceedances` stops at permutation `L`, its P-value is ``h/L``. Otherwise, it
-    is the P-value above. With `alpha`, the P-value is the probability under the null hypothesis
-    that the test stops with a fraction ``(1+b)/(1+L)`` of exceedances that is at most the observed
-    one [3]_. All three P-values are valid, that is, ``P(pvalue <= a) <= a`` for every `a`.
+    is the P-value above. Let `c` be the number of permutations up to `L` with at least the observed
+    score. With `alpha`, the P-value is the probability under the null hypothesis that
+    ``(1+c)/(1+L)`` is at most its observed value [3]_. All three P-values are valid, that is,
+    ``P(pvalue <= a) <= a`` for every `a`.
 
-    Some texts print ``b/P`` instead of ``(1+b)/(1+P)``, which is too small [1]_.
+    Some texts print ``c/P`` instead of ``(1+c)/(1+P)``, which is too small [1]_.
 
     References
     ----------

@@ -135,8 +135,8 @@ def new_site_error(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         Treatment of a failed fit. "raise" raises the error. ``numpy.nan`` omits the site, counts
         it and warns.
@@ -171,13 +171,13 @@ def new_site_error(
     assumed to be independent, although their models share most of their training samples.
 
     *Error rates of three to five sites.* At the pooled rate, each site must expect at least five
-    errors and five correct predictions. The log-odds are then treated as normal, with half an
-    error and half a correct prediction added and the variance of the pooled rate. The interval is
-    that of Hartung and Knapp [1]_ with Student's t quantile with :math:`k - 1` degrees of freedom
-    for `k` sites. It is at least as wide as the normal interval without variation between sites
-    [2]_. If sites do not differ, its median width is 1.3 to 2 times that of Wilson's interval for
-    all samples. Its coverage is .94 to .985 if the sizes of sites differ up to fourfold, and .91
-    to .95 if they differ by a factor of 20 or more.
+    errors and five correct predictions. The log-odds are then treated as normal, with half an error
+    and half a correct prediction added and the variance of the pooled rate. The interval of Hartung
+    and Knapp [1]_ uses Student's t quantile, which has :math:`k - 1` degrees of freedom for `k`
+    sites. It is at least as wide as the normal interval without variation between sites [2]_. If
+    sites do not differ, its median width is 1.3 to 2 times that of Wilson's interval for all
+    samples. Its coverage is .94 to .985 if the sizes of sites differ up to fourfold, and .91 to .95
+    if they differ by a factor of 20 or more.
 
     *Other error rates* follow a binomial mixed model. Site `i` has :math:`x_i` errors among
     :math:`n_i` samples with :math:`x_i \sim B(n_i, p_i)` and :math:`\mathrm{logit}\, p_i \sim

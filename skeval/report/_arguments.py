@@ -81,8 +81,8 @@ def find_column(argument: str, X: Any, values: Any) -> Any:
         return values
     if not hasattr(X, "columns"):
         raise ValueError(
-            f"{argument} must have a value for each sample, got {values!r}. The name of a column "
-            "needs a data frame as X."
+            f"{argument} must have a value for each sample, got {values!r}. To name a "
+            "column, pass a data frame as X."
         )
     if values not in X.columns:
         raise ValueError(
@@ -621,9 +621,10 @@ def _read_columns(
     complete = len(names) == len(distinct) == columns.shape[1] and distinct >= {*present.tolist()}
     if not complete:
         raise ValueError(
-            f"labels must name the class of each of the {columns.shape[1]} columns of predictions "
-            f"once, got {names.tolist()[:10]} for the classes {present.tolist()[:10]}; "
-            "skeval.model_selection.compare_predictions compares several models."
+            f"labels must contain the class name of each column of predictions, {columns.shape[1]} "
+            f"in all, and every class of y_true, got {names.tolist()[:10]} for the classes "
+            f"{present.tolist()[:10]}. To compare several models, call "
+            "skeval.model_selection.compare_predictions."
         )
     order = np.argsort(names)
     classes, columns = names[order], columns[:, order]

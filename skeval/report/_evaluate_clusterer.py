@@ -139,8 +139,8 @@ def evaluate_clusterer(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -314,7 +314,7 @@ def warn_of_choice(
     if len(better):
         names = " and ".join(map(str, better))
         evidence = f"they are better for k = {names} than for the choice, k = {tried[row]}"
-        advice = "Compare both clusterings before you use one."
+        advice = "Compare these clusterings before you use one."
         yield note("clusters", "Internal indices disagree", evidence, advice)
 
 
@@ -415,7 +415,8 @@ def show_rules(report: ClusteringReport) -> Section:
         report.plot,
         f"The data were split into random halves {report.stability.replicates.shape[1]} times; "
         "both halves were clustered, and the clusters of one half were predicted from the other. "
-        "The value is 1 if both agree. Data without structure and the limit of the rule are gray.",
+        "The value is 1 if the two results agree. Data without structure "
+        "and the limit of the rule are gray.",
         label="Stability by number of clusters. The table contains the numbers.",
         height=3.2,
     )
@@ -741,8 +742,9 @@ def draw_clusters(shown: ShownClusters) -> Figure:
     n_clusters = len(np.unique(shown.labels))
     return Figure(
         partial(draw_map, shown),
-        "The figure shows the first two principal components. The number of each cluster is at "
-        "its mean. Clusters that overlap here may be separated in other directions.",
+        "The figure shows the first two principal components. The number at the mean of "
+        "each cluster is its label. Clusters that overlap here may be separated in other "
+        "directions.",
         label=f"The samples of {n_clusters} clusters on two principal components.",
     )
 

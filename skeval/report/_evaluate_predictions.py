@@ -331,8 +331,7 @@ def show_threshold(report: PredictionsReport) -> Section | None:
             head=[*table.head, "on these samples"],
             rows=[(*row, value) for row, value in zip(table.rows, apparent, strict=True)],
             caption=f"The threshold {write_number(cut.value)} was chosen on these samples ({level} "
-            f"{ends}). Estimates are for new samples, corrected for the optimism of choosing it "
-            "here.",
+            f"{ends}). Estimates are for new samples, corrected for the optimism of this choice.",
         )
     texts = [f"{name} is {measures[name].value:.2f}" for name in ("sensitivity", "specificity")]
     not_reached = [cut.details["caution"]] if "caution" in cut.details else []
@@ -372,7 +371,7 @@ class PredictionsReport(_sections.PredictionsPage):
         facts = [f"{_sections.describe_classes(self)}{joined} {what}"]
         if self.threshold is not None:
             called = f" as {quote_label(self.positive)}" if self.positive is not None else ""
-            facts.append(f"predicted{called} at a threshold of {self.threshold:g}")
+            facts.append(f"samples predicted{called} from a threshold of {self.threshold:g}")
         return facts
 
     @property

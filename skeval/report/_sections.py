@@ -285,7 +285,7 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
     kind = "output" if target.outputs else "class"
     caption = f"Each row is for one {kind}."
     if len(rows) > MANY_CLASSES and not target.outputs:
-        caption = f"The table lists the {WORST} classes of {len(rows)} with the lowest F1. "
+        caption = f"The table lists the {WORST} of {len(rows)} classes with the lowest F1. "
         caption += 'report.to_frame("metrics") has all.'
         rows = sorted(rows, key=lambda row: worst.get(row[0], 0.0))[:WORST]
     if target.n_classes == 2:
@@ -404,8 +404,9 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     yield Figure(
         partial(draw_ended, NetBenefitDisplay, true, chance, **options),
         f"The figure shows the net benefit of treating everyone whose probability of {name} "
-        "reaches the threshold, in true positives per sample. The cost of a false positive is the "
-        "odds of the threshold. The model is useful where its curve is above both lines.",
+        "reaches the threshold, in true positives per sample. A false positive costs as many true "
+        "positives as the odds of the threshold. The model is useful where its "
+        "curve is above both lines.",
         label="Net benefit by threshold, compared with treating all and none.",
         height=CURVE_HEIGHT,
     )

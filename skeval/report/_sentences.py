@@ -96,7 +96,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
     if grave := list_grave(report.warnings):
         sentences = [f"Do not report this error: {'; '.join(grave)}.", error]
         sentences += [f"The model never predicts {never}."] if never else []
-        return [*sentences, "With this problem, it is unknown whether the model beats chance."]
+        return [*sentences, "It is therefore unknown whether the model beats chance."]
     # so does a feature that may give the target away
     if lead := next((one.lead for one in report.warnings if one.lead), ""):
         return [f"{lead}.", error]
@@ -295,7 +295,11 @@ BASELINE_TITLES = {
     "worse": "Worse than the baseline",
     "untested": "Not compared with the baseline",
 }
-DIFFERS = {"better": "is {} lower", "worse": "is {} higher", "open": "minus this error is {}"}
+DIFFERS = {
+    "better": "The error of the model is {} lower",
+    "worse": "The error of the model is {} higher",
+    "open": "The error of the model minus this error is {}",
+}
 
 
 def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
@@ -313,9 +317,9 @@ def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
     if relation == "same":
         return f"{text} on the same samples, and so does the model"
     if relation == "untested":
-        return f"{text}; the difference has no interval"
+        return f"{text}. The difference has no interval"
     differs = DIFFERS[relation].format(value)
-    return f"{text}; the error of the model {differs} on the same samples ({ends})"
+    return f"{text}. {differs} on the same samples ({ends})"
 
 
 def note_baseline(baseline: Baseline, loss: str, metric: str = "") -> CheckResult:
@@ -567,10 +571,10 @@ def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
     if not suspects:
         return describe(hard.always), []
     texts = [
-        f"{hard.name[k]} ({hard.truth[k]}, predicted as {hard.prediction[k]})" for k in suspects
+        f"{hard.name[k]} (true {hard.truth[k]}, predicted {hard.prediction[k]})" for k in suspects
     ]
     them = "it" if len(suspects) == 1 else "them"
-    advice = f"Check {them} for label errors; class overlap looks the same."
+    advice = f"Check {them} for label errors. Overlapping classes look the same."
     if numbers:
         advice = f"Check {them} for wrong values."
     listed = list_few(texts, MAX_SAMPLES_LISTED)

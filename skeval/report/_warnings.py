@@ -308,7 +308,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
         yield note(
             "undefined",
             "Classes without samples",
-            f"{list_few(absent)} are predicted but never true",
+            f"{list_few(absent)} {'is' if len(absent) == 1 else 'are'} predicted but not in y_true",
             "Their recall is undefined and left out of macro averages, and their F1 counts as 0.",
         )
     few = [
@@ -532,7 +532,10 @@ def check_fitted_before(
     supervised = [name for name, part in frozen if _uses_labels(part)]
     if frozen and not supervised:
         names = ", ".join(name for name, _ in frozen)
-        evidence, title = f"{names} is not refitted within the folds", "Step fitted before"
+        evidence, title = (
+            f"{names} {'is' if len(frozen) == 1 else 'are'} not refitted within the folds",
+            "Step fitted before",
+        )
         advice = (
             "It does not use the target, so the effect on the error is usually small. Unfreeze "
         )

@@ -128,8 +128,8 @@ class PerturbationResamplingSVC(
     verbose : int, default=0
         1 shows progress. Larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. An interrupted run that is repeated with an int as `random_state`
-        does only the remaining ones. See :doc:`/user_guide/scale`.
+        Cache of finished fits. If `random_state` is an int, a repeated call after an interruption
+        computes only the remaining fits. See :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -255,9 +255,10 @@ class PerturbationResamplingSVC(
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Sample weights. They multiply the random weights, and every step that accepts weights
-            receives them. If a step accepts no weights, integer weights, such as the counts of a
-            bootstrap sample, repeat the rows, unless their mean exceeds 10. The resampling then
-            fits this step without weights. Samples of weight 0 are omitted.
+            receives them. If a step accepts no weights, and the weights are integers, such as the
+            counts of a bootstrap sample, each row is repeated as often as its weight. If the mean
+            weight exceeds 10, rows are not repeated. The resampling then fits this step without
+            weights. Samples of weight 0 are omitted.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, such as the patient. Groups are never split. Steps that split by
             groups, such as a search, receive the groups.

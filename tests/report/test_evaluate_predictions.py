@@ -223,7 +223,7 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
     found = evaluate(y, predicted, kind="labels")
     assert found.rare_class is None
     assert {one.code for one in found.warnings} == {"undefined"}
-    assert any(f"Classes without samples: {classes} are" in str(one) for one in found.warnings)
+    assert any(f"Classes without samples: {classes} is" in str(one) for one in found.warnings)
     beaten = classes == 2  # one answer is right for all samples of one class
     assert found.baseline.better == beaten
     assert ("better than" if beaten else "worse than") in found.verdict
@@ -367,7 +367,7 @@ def test_columns_of_probabilities_are_matched_to_classes(data, of_truth, columns
 def test_two_columns_that_add_up_to_one_are_no_two_systems(data):
     y, p = data["y"], data["p"]
     frame = pd.DataFrame({"a": 1 - p, "b": p})
-    with pytest.raises(ValueError, match="labels must name the class of each of the 2 columns"):
+    with pytest.raises(ValueError, match="labels must contain the class name of each column"):
         evaluate(y, frame)
     assert evaluate(y, frame, labels=[0, 1]).kind == "probabilities"
 

@@ -158,7 +158,7 @@ def test_a_page_of_many_classes_is_short():
     report = skeval.evaluate_predictions(y.astype(str), predicted.astype(str))
     page = report.to_html()
     assert len(page) < 10**5
-    by_class = re.search("The table lists the 15 classes of 80 with the lowest F1", page)
+    by_class = re.search("The table lists the 15 of 80 classes with the lowest F1", page)
     assert by_class
     assert "the 15 most frequent confusions of 80 classes" in page
     assert len(report.to_frame("confusion")) == 80**2

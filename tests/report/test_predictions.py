@@ -226,7 +226,7 @@ def test_samples_that_are_always_wrong_are_found(iris):
     assert worst[3] == ("plant 3", "0")
     assert worst[77] == ("plant 77", "2")
     assert (hard.wrong[: hard.always] == 1).all()
-    assert "plant 3 (2, predicted as 0)" in str(report)
+    assert "plant 3 (true 2, predicted 0)" in str(report)
     counts = report.predictions.assign(wrong=lambda f: f["truth"] != f["prediction"])
     shares = counts.groupby("sample")["wrong"].mean()
     np.testing.assert_allclose(hard.wrong, shares[hard.sample])

@@ -163,7 +163,7 @@ def _check_matrix(X: object) -> np.ndarray:
         zero = matrix == 0
         if (zero != zero[zero.argmax(axis=1)]).any():
             raise ValueError(
-                f"{rule}, and zeros must be distances, got two samples at distance 0 whose "
+                f"{rule}, and 0 must mean the distance 0, got two samples at distance 0 whose "
                 "distances to a third sample differ. A graph of neighbors, or a sparse matrix "
                 "without some distances, is not a distance matrix."
             )

@@ -225,8 +225,8 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
             "Time order",
             "serious",
             f"the rows seem to be a series ({reason})",
-            "Clusters of a series may be periods of time. Remove the trend and the time, or "
-            "use a method for changes in a series.",
+            "Clusters of a series may be periods of time. Remove the trend and the "
+            "column of times, or use a method for change points.",
         )
 
 
