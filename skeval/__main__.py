@@ -54,14 +54,17 @@ class Parser(argparse.ArgumentParser):
         known = [one for one in known if one != word and (choice or one[:2] == "--")]
         close = get_close_matches(word, known, n=1, cutoff=0.7)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        if choice and "." in word:
+        if message.endswith("required: COMMAND"):
+            hint = ", as in 'skeval evaluate iris'"
+        elif choice and "." in word:
             hint = f" (did you mean 'skeval evaluate {word}'?)"
         elif unknown and word[:1] == "-":
             hint = hint or f" (see {self.prog} --help)"
         elif unknown and "." not in word:
             # the word follows the value of an option, or no option
-            option = "".join(re.findall(rf"(--[\w-]+) \S+ {re.escape(word)}", self.words)[:1])
-            hint = f" (did you mean '{option or '--target'} {word}'? Options name the columns)"
+            before = re.search(rf"(--[\w-]+) (\S+) {re.escape(word)}", self.words)
+            meant = f'{before[1]} "{before[2]} {word}"' if before else f"--target {word}"
+            hint = f" (did you mean {meant}? Options name the columns)"
         hint = next(
             (f". {text}" for name, text in HINTS.items() if f"argument {name}" in message), hint
         )

@@ -47,7 +47,7 @@ COLUMNS = f"""
 --target COLUMN    column of true values (default: target)
 --predictions COLUMN   column of predictions, which are labels, probabilities, scores or numbers
                    (default: prediction)
---id COLUMN        column that matches the rows (default: id, or a name that ends in id)
+--id COLUMN        column that matches the rows (default: id, or a name that ends in _id)
 --groups COLUMN    column of groups, such as patients, whose rows are not independent
 {_shared.TASK.strip()}
 --pos-label CLASS  {_shared.POSITIVE} (default: the second in sorted order)

@@ -619,7 +619,7 @@ def test_a_loss_has_its_own_name():
     data = [0, 1, 0, 1], [0.1, 0.8, 0.3, 0.6]
     by_name, by_function = (metric_interval(metric, *data) for metric in ("log_loss", log_loss))
     assert (by_name.value, *by_name.interval) == (by_function.value, *by_function.interval)
-    with pytest.raises(ValueError, match="Pass log_loss instead"):
+    with pytest.raises(ValueError, match="Pass the function log_loss"):
         metric_interval("neg_log_loss", *data)
 
 

@@ -181,7 +181,7 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
             SEARCH,
             {"cv": StratifiedKFold(2), "n_repeats": 2},
             ValueError,
-            "n_repeats=2 needs a number of folds",
+            "cv must be a number of folds if n_repeats=2",
         ),
         (SEARCH, {"cv": [(range(20), range(20, 40))]}, ValueError, "cv must make at least two"),
         (
