@@ -63,7 +63,10 @@ class Parser(argparse.ArgumentParser):
         elif unknown and "." not in word:
             # the word follows the value of an option, or no option
             before = re.search(rf"(--[\w-]+) (\S+) {re.escape(word)}", self.words)
-            meant = f'{before[1]} "{before[2]} {word}"' if before else f"--target {word}"
+            meant = f"--target {word}"
+            if before:
+                option, value = before.groups()
+                meant = f'{option} "{value} {word}" or {option} {value} {option} {word}'
             hint = f" (did you mean {meant}? Options name the columns)"
         hint = next(
             (f". {text}" for name, text in HINTS.items() if f"argument {name}" in message), hint

@@ -177,7 +177,7 @@ def test_an_installed_module_is_not_replaced_by_a_file_of_the_folder(tmp_path, c
         (["evaluate", "table.csv", "y"], "--target y"),
         (["evalute", "table.csv"], "'evaluate'"),
         (["evaluate", "table.csv", "--traget", "y"], "'--target'"),
-        (["evaluate", "table.csv", "--drop", "a", "b"], "'--drop b'"),
+        (["evaluate", "table.csv", "--drop", "a", "b"], '--drop "a b" or --drop a --drop b?'),
         (["evaluate", "table.csv", "--sep", ""], "--sep ';'"),
         (["evaluate", "table.csv", "--sep"], "--sep ';'"),
         (["evaluate", "table.csv", "--cv", "0.3"], "--include holdout"),
