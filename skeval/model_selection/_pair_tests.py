@@ -185,11 +185,6 @@ def list_pairs(n_names: int) -> NDArray[np.intp]:
     return np.column_stack(np.triu_indices(n_names, 1))
 
 
-def place_of_pair(a: int, b: int, n_names: int) -> int:
-    """Return the index of the pair a < b in the order of `itertools.combinations`."""
-    return a * (2 * n_names - a - 1) // 2 + b - a - 1
-
-
 def student_tests(
     interval: str,
     difference: Any,
@@ -512,7 +507,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
 
 
 def describe_each(
-    joint: Joint, confidence_level: float, root: SeedSequence
+    joint: Joint, root: SeedSequence, confidence_level: float
 ) -> tuple[Floats, Floats, Floats]:
     """Return the standard error and the interval of each score (Wilson's for rates).
 
