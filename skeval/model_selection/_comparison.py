@@ -19,7 +19,7 @@ from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limits, mirrored
-from skeval._inference.paired import ALTERNATIVES, find_equal, find_groups, rank_rows
+from skeval._inference.paired import find_equal, find_groups, rank_rows
 from skeval._version import __version__
 from skeval.model_selection._pair_tests import (
     TESTS,
@@ -46,7 +46,7 @@ ORDERS = {
 
 def check_method(method: str, alternative: str, n_names: int) -> None:
     """Raise an error unless a method can test this alternative for this number of models."""
-    _checks.check_option("alternative", alternative, ALTERNATIVES)
+    _checks.check_option("alternative", alternative, MIRRORED)
     one_sided = not TESTS[method].over_datasets
     if alternative != "two-sided" and (n_names > 2 or not one_sided):
         what = f"more than two, here {n_names}" if one_sided else f"method={method!r}"
@@ -90,7 +90,7 @@ def spread_rows(
     names : list of list
         Distinct names in each column, in order.
     table : ndarray with an axis for each column
-        Value of each row. It is nan, or None for objects, if the long table has no such row.
+        Value of each row. It is nan if the long table has no such row.
     places : list of ndarray of shape (n_rows,)
         Index of the name of each row.
     """
@@ -115,8 +115,7 @@ def spread_rows(
             f"scores must have one row for each {', '.join(columns)}{advice}, got {counts.max()} "
             f"rows for {', '.join(f'{key} {named[at]!r}' for key, named, at in cell)}."
         )
-    missing = None if values.dtype == object else np.nan
-    table = np.full([len(distinct) for distinct in names], missing, dtype=values.dtype)
+    table = np.full([len(distinct) for distinct in names], np.nan)
     table[tuple(places)] = values
     return names, table, places
 

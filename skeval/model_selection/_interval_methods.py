@@ -263,7 +263,8 @@ def error_interval(
         folds = plan_repeats(inputs, root, **parameters)
         folds, outputs = fit_repeats(runner.with_options(method=folds.inputs.method), folds)
         of_losses = (folds.inputs.with_options(losses=losses) for losses in each_loss)
-        estimates = [average_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
+        repeats = [collect_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
+        estimates = [estimate for estimate, _ in repeats]
     else:
         runners = (runner.with_options(losses=losses) for losses in each_loss)
         estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
@@ -599,7 +600,7 @@ def repeated_cv(
     """Average repeated cross-validations, and inflate the variance of one, with R K fits."""
     folds = plan_repeats(runner.inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
     runner = runner.with_options(method=folds.inputs.method)
-    return average_repeats(*fit_repeats(runner, folds))
+    return collect_repeats(*fit_repeats(runner, folds))[0]
 
 
 def plan_repeats(
@@ -735,11 +736,6 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0. Leave out samples with zero weight.")
     return weights
-
-
-def average_repeats(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> Estimate:
-    """Return the mean error of repeated cross-validations, from the outputs of their fits."""
-    return collect_repeats(folds, outputs)[0]
 
 
 def collect_repeats(
@@ -930,9 +926,7 @@ ERROR_METHODS = {
     "holdout": ErrorMethod(holdout),
     "cross_validation": ErrorMethod(cross_validation),
     "leave_one_out": ErrorMethod(leave_one_out, shares_fits=False),
-    "oob": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
-    ".632": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
-    ".632+": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
+    **dict.fromkeys(errors.METHODS, ErrorMethod(bootstrap, takes_weights=False, shares_fits=False)),
     "repeated_cv": ErrorMethod(repeated_cv),
     "cv_wald": ErrorMethod(cv_wald),
     "corrected_t": ErrorMethod(corrected_t),

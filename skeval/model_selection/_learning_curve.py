@@ -309,8 +309,10 @@ def thin_folds(
     return ResamplingPlan(plan.n_samples, n_fits, draw, single_fits=True), sizes, ratio
 
 
-def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
-    """Return the two sizes between which the error rises most, if it rises significantly.
+def find_obstacle(
+    sizes: Floats, values: Floats, widths: Floats, errors: Floats, ratio: float
+) -> str:
+    """Return the reason why no power law can be fitted, or an empty string.
 
     `errors` has shape (n_folds, n_sizes). Ranks are tested, because the variance of losses is very
     large near the interpolation peak of least squares.
@@ -322,16 +324,9 @@ def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
     spread = rise.std(axis=0, ddof=1) * np.sqrt(1 / n + ratio)
     pvalue = t.sf(rise.mean(axis=0) / np.maximum(spread, 1e-9), n - 1)
     rises = np.where(pvalue < MAX_PVALUE / len(first), means[second] - means[first], 0.0)
-    most = int(rises.argmax())
-    return (int(first[most]), int(second[most])) if rises[most] > 0 else None
-
-
-def find_obstacle(
-    sizes: Floats, values: Floats, widths: Floats, errors: Floats, ratio: float
-) -> str:
-    """Return the reason why no power law can be fitted, or an empty string."""
-    rise = find_rise(errors, ratio)
-    if rise is not None:
+    if rises.max() > 0:
+        # the two sizes between which the error rises most
+        rise = first[rises.argmax()], second[rises.argmax()]
         before, after = (f"{write_number(values[at])} with {sizes[at]:g}" for at in rise)
         reason = f"the error rises from {before} training samples to {after}"
         return f"{reason}, so the curve does not follow a power law"

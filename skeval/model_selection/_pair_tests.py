@@ -686,10 +686,13 @@ class ComparisonMethod:
         return self.evidence == "datasets"
 
     def level(self, confidence_level: float) -> float:
-        """Return the significance level that belongs to a confidence level."""
-        if self.over_datasets:
-            return 1 - confidence_level
-        return paired.significance_level(confidence_level)
+        """Return the significance level that belongs to a confidence level, at most 5 %.
+
+        A lower confidence level means shorter intervals, not more significant results. Tests over
+        data sets may have a higher level, as in Demsar (2006).
+        """
+        level = round(1 - confidence_level, 12)  # 1 - 0.9 is below 0.1
+        return 1 - confidence_level if self.over_datasets else min(level, paired.MAX_LEVEL)
 
 
 RULES = "This applies to these predictions; variation from retraining is not included."

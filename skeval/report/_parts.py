@@ -406,7 +406,7 @@ def _write_estimate(
 ) -> str:
     """Return the current estimate as text, after a whole number of repeats."""
     n_repeats, n_done = design.plan.n_repeats, len(outputs) // design.plan.n_folds
-    estimate = _interval_methods.average_repeats(design.take(len(outputs)), outputs)
+    estimate, _ = _interval_methods.collect_repeats(design.take(len(outputs)), outputs)
     ends = write_ends(estimate.interval.low, estimate.interval.high)
     after = f" after {n_done} of at most {n_repeats} repeats" if n_repeats > 1 else ""
     return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
