@@ -440,9 +440,9 @@ def plan_bootstrap(
     target = inputs.target
     _checks.check_flag("stratify", stratify)
     if stratify and target.classes is None:
-        several = " with several columns of y" if target.outputs else ""
         raise ValueError(
-            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}{several}."
+            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}. Several "
+            "columns of y are not supported."
         )
     n_resamples = _checks.check_count("n_resamples", n_resamples)
     # resamples of samples, of samples in each class, or of groups
@@ -703,10 +703,9 @@ class ScoreTally:
             weight = inputs.relative_weight[samples]
         # scorers that do not accept weights get none
         arguments = {} if weight is None else {"sample_weight": weight}
-        model, X = None, rows
+        X: Any = rows
         if self.needs_model:
-            assert output.notes is not None
-            (model,) = output.notes
+            (model,) = output.notes or (None,)
             X, _ = safe_split(model, inputs.X, target.given, rows, trained)
         else:
             model = fit_request.StandIn.of_output(output, inputs.tags, target)

@@ -29,7 +29,7 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics._scorers import name_scoring
-from skeval.metrics._table import METRICS, Sample, find_row, find_sums, range_of_metric, unwrap
+from skeval.metrics._table import Sample, find_row, find_sums, range_of_metric, unwrap
 from skeval.model_selection._comparison import (
     Comparison,
     check_method,
@@ -639,14 +639,9 @@ class ComparedPredictions:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
         scores = self._score_samples()
         if scores is None:
-            means = ", ".join(
-                row.function.__name__
-                for row in METRICS
-                if row.per_sample is not None and not row.root and row.response == "predict"
-            )
             raise ValueError(
-                "metric must be None or a mean of per-sample losses for data in time order, that "
-                f"is {means}, got {self.scoring}."
+                "metric must be None or a mean of per-sample losses for data in time order, such "
+                f"as mean_squared_error, got {self.scoring}."
             )
         return scores.mean(axis=1), (scores.T,)
 

@@ -38,7 +38,7 @@ from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, spre
 from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import ErrorScore, check_confidence_level, check_option, in_order
+from skeval.utils._checks import ErrorScore, check_option, in_order
 from skeval.utils._text import write_ends
 
 ScaleName = Literal["auto", "binomial", "identity", "log"]
@@ -235,10 +235,10 @@ def new_site_error(
       q               33.15
       q pvalue        2.478e-05
     """
-    check_confidence_level(confidence_level)
     check_option("scale", scale, get_args(ScaleName))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    options |= {"confidence_level": confidence_level}
     inputs = validate_inputs(
         estimator, X, y, loss=loss, method="leave_one_site_out", **options, **run
     )

@@ -802,11 +802,10 @@ def tuning_optimism(
     >>> round(result.extra.inner_score, 3), round(result.extra.nested_score, 3)
     (0.65, 0.6)
     """
-    _checks.check_confidence_level(confidence_level)
     # a search that refits, on each training part
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    options |= run | {"name": "search"}
+    options |= run | {"name": "search", "confidence_level": confidence_level}
     inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options)
     plan, _ = make_repeated_plan(
         cv, n_repeats, inputs.X, inputs.target, inputs.groups, random_state
