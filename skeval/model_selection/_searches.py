@@ -948,6 +948,11 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
     They are nan if a fit failed. They are also nan for candidates of the earlier rounds of a
     halving search, because these use fewer samples.
     """
+    if not isinstance(cv_results, Mapping):
+        raise TypeError(
+            "cv_results must be the table of a fitted search, its cv_results_, got "
+            f"{type(cv_results).__name__}."
+        )
     # scores by split and candidate
     columns: list[np.ndarray] = []
     while f"split{len(columns)}_test_{metric}" in cv_results:

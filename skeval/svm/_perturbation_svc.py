@@ -38,15 +38,22 @@ OF_RESAMPLING = frozenset(
     {"perturbation_", "cv_error_", "resubstitution_error_", "statistics_", "confidence_interval_"}
 )
 """Attributes that run the resampling when they are first read."""
-OF_SVC = frozenset(
-    {"coef_", "intercept_", "n_iter_", "support_vectors_", "dual_coef_", "n_support_"}
-    | {"fit_status_", "shape_fit_", "class_weight_"}
-)
-"""Attributes of the fitted `SVC`."""
+
+
 MAX_RATIO = 100.0
 """Ratio of largest to smallest spread of columns above which a fit takes much longer."""
 SOLVED = 0.1
 """Time of a fit by a solver, relative to that of `SVC`."""
+
+
+def attribute_of_svc(name: str, doc: str) -> Any:
+    """Return a property that reads an attribute of the fitted `SVC`."""
+
+    def read(model: PerturbationResamplingSVC) -> Any:
+        check_is_fitted(model)
+        return getattr(model.svc_, name)
+
+    return property(read, doc=doc)
 
 
 class PerturbationResamplingSVC(
@@ -358,14 +365,12 @@ class PerturbationResamplingSVC(
     def __getattr__(self, name: str) -> Any:
         """Run the resampling when one of its results is first read, and keep all results.
 
-        Attributes of the fitted `SVC` are read from it. Displays of scikit-learn read all attributes
-        that ``dir`` lists, which run nothing.
+        Displays of scikit-learn read all attributes that ``dir`` lists, so these attributes run
+        nothing.
         """
-        if name not in OF_RESAMPLING | OF_SVC:
+        if name not in OF_RESAMPLING:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self)
-        if name in OF_SVC:
-            return getattr(self.svc_, name)
         if self._resample is None:
             raise AttributeError(self._not_estimable)
         (procedure, X, y), options = self._resample.args, self._resample.keywords
@@ -415,6 +420,16 @@ class PerturbationResamplingSVC(
         self._not_estimable, self._resample = reason, None
         for name in OF_RESAMPLING & vars(self).keys():
             delattr(self, name)
+
+    coef_: Any = attribute_of_svc("coef_", "Weights of the features, for a linear kernel only.")
+    intercept_: Any = attribute_of_svc("intercept_", "Intercepts of the decision functions.")
+    n_iter_: Any = attribute_of_svc("n_iter_", "Number of iterations for each pair of classes.")
+    support_vectors_: Any = attribute_of_svc("support_vectors_", "Support vectors.")
+    dual_coef_: Any = attribute_of_svc("dual_coef_", "Coefficients of the support vectors.")
+    n_support_: Any = attribute_of_svc("n_support_", "Number of support vectors of each class.")
+    fit_status_: Any = attribute_of_svc("fit_status_", "0 if the fit converged, 1 otherwise.")
+    shape_fit_: Any = attribute_of_svc("shape_fit_", "Shape of the training samples of the `SVC`.")
+    class_weight_: Any = attribute_of_svc("class_weight_", "Factors of `C` by class.")
 
     def predict(self, X: Any, **params: Any) -> np.ndarray:
         """Return the predicted labels.
