@@ -55,8 +55,6 @@ def concatenate_tested(parts: Sequence[TestLosses]) -> TestLosses:
 
 
 def mean_loss(tested: TestLosses) -> float:
-    if tested.weight is None:
-        return float(tested.losses.mean())
     return float(np.average(tested.losses, weights=tested.weight))
 
 

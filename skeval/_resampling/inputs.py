@@ -498,8 +498,9 @@ class Inputs:
         """Return the loss of each prediction, with the weights and units of the samples."""
         return self.count(output.rows, self.loss_values(output))
 
-    def count(self, rows: np.ndarray, losses: np.ndarray) -> TestLosses:
-        """Return losses of some samples, with the weights and units of these samples."""
+    def count(self, rows: np.ndarray, losses: np.ndarray | None = None) -> TestLosses:
+        """Return losses of some samples, by default 0, with the samples' weights and units."""
+        losses = np.zeros(len(rows)) if losses is None else losses
         unit = self.units.unit[rows] if self.units.clustered else None
         return TestLosses(losses, None if self.weight is None else self.weight[rows], unit)
 

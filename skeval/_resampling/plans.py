@@ -555,10 +555,8 @@ class StratifiedDealer:
 
 def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
     """Return a fast version of a stratified splitter, or None if there is none."""
-    if (
-        type(splitter) not in (sk.StratifiedKFold, sk.RepeatedStratifiedKFold)
-        or target.classes is None
-    ):
+    dealt = sk.StratifiedKFold, sk.RepeatedStratifiedKFold
+    if type(splitter) not in dealt or target.classes is None:
         return None
     dealer = StratifiedDealer(splitter, np.bincount(target.codes))
     # the splitter itself warns about smaller classes, or raises

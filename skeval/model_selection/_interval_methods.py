@@ -459,7 +459,7 @@ def average_subsamples(
         float(defined.mean()),
         corrected_error(defined, test_train_ratio),  # sd sqrt(1/J + n2/n1)
         means,
-        _estimates.untested_losses(inputs),
+        inputs.count(np.arange(len(inputs.target))),
         variance,
         degrees_of_freedom=len(means) - 1.0,
         n_fits=len(means),
@@ -486,7 +486,7 @@ def nested_cv(
         value,
         standard_error,
         np.array([errors.mean_loss(fold.outer) for fold in folds]),
-        _estimates.untested_losses(inputs),
+        inputs.count(np.arange(len(inputs.target))),
         float(np.var(np.concatenate([fold.outer.losses for fold in folds]))),
         degrees_of_freedom=np.inf if n_groups is None else n_groups - 1.0,
         n_fits=plan.n_fits,
@@ -746,11 +746,9 @@ def collect_repeats(
     folds = count_in_time(folds, outputs)
     inputs, plan = folds.inputs, folds.plan
     predictions = predict_repeats(inputs, plan, outputs)
-    rows = np.unique(predictions.row)
     estimate = average_predictions(
         inputs,
         predictions,
-        inputs.count(rows, np.zeros(len(rows))),
         np.ones(len(predictions.row), dtype=bool),
         n_fits=plan.n_fits,
         n_failed=outputs.count(None),
@@ -805,12 +803,11 @@ def predict_repeats(
 
 
 def average_predictions(
-    inputs: Inputs, predictions: Predictions, tested: TestLosses, kept: np.ndarray, **fields: Any
+    inputs: Inputs, predictions: Predictions, kept: np.ndarray, **fields: Any
 ) -> Estimate:
     """Return the mean loss of repeated folds, with the inflated variance of one repeat.
 
-    `kept` marks the predictions that count. `tested` contains the weights and units of their
-    samples.
+    `kept` marks the predictions that count.
     """
     # losses of each repeat, with the weights and units of the samples
     repeats = [
@@ -819,6 +816,7 @@ def average_predictions(
         if len(part := np.arange(len(kept))[of_repeat][kept[of_repeat]])
     ]
     # mean loss, and its spread over the units
+    tested = inputs.count(np.unique(predictions.row[kept]))
     everything, n, loss = errors.concatenate_tested(repeats), len(tested.losses), inputs.loss
     error, inflation = errors.mean_loss(everything), predictions.inflation
     variance = float(np.average((everything.losses - error) ** 2, weights=everything.weight))
@@ -872,14 +870,12 @@ def error_of_some(
     """Return the error on some samples, from the predictions behind the error on all samples."""
     # predictions of these samples, in all repeats
     kept = chosen[predictions.row]
-    rows = np.unique(predictions.row[kept])
-    tested = inputs.count(rows, np.zeros(len(rows)))
+    units = np.unique(inputs.units.unit[predictions.row[kept]])
     return average_predictions(
         inputs,
         predictions,
-        tested,
         kept,
-        n_groups=None if whole.n_groups is None else errors.n_units(tested),
+        n_groups=None if whole.n_groups is None else len(units),
         n_fits=whole.extra.n_fits,
         n_failed=whole.extra.n_failed,
         parameters=whole.extra.parameters,

@@ -140,12 +140,8 @@ class PairTests:
 
     def describe(self, pair: int) -> PairExtra:
         """Return the further results of a pair."""
-        own = {name: column[pair] for name, column in self.fields.items()}
-        numbers = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in own.items()
-        }
-        return PairExtra(**numbers)
+        own = ((name, column[pair]) for name, column in self.fields.items())
+        return PairExtra(**{k: v.item() if isinstance(v, np.generic) else v for k, v in own})
 
     def leave_out_points(self, low: Floats, high: Floats) -> Ends:
         """Return the limits, or nan for intervals without width unless a test allows them."""

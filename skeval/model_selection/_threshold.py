@@ -454,11 +454,8 @@ class Population(NamedTuple):
     @property
     def measures(self) -> dict[str, Callable[[Any, Any], Any]]:
         """Functions of sensitivity and specificity by name."""
-        measures: dict[str, Callable[[Any, Any], Any]]
         measures = {"ppv": self.ppv, "npv": self.npv, "accuracy": self.accuracy}
-        if self.odds is not None:
-            measures["net_benefit"] = self.net_benefit
-        return measures
+        return measures if self.odds is None else measures | {"net_benefit": self.net_benefit}
 
     def ppv(self, sensitivity: Any, specificity: Any) -> Any:
         true = self.prevalence * sensitivity
