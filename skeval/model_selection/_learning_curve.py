@@ -421,8 +421,8 @@ def extrapolate_curve(
         answer = (
             f"{verdict}: with {2 * n}, twice as many, the {name} would improve by "
             f"{write_number(gain.value)} {write_ends(*gain.interval)} to {write_number(y[-1])} "
-            f"{write_ends(low[-1], high[-1])}, if the trend up to {sizes[-1]:.0f}, the largest size "
-            "measured, continues."
+            f"{write_ends(low[-1], high[-1])}, if the trend up to {sizes[-1]:.0f}, the largest "
+            "size measured, continues."
         )
     return Curve(
         name="learning curve",
