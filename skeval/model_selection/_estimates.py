@@ -86,9 +86,9 @@ def estimate_error(
 
     If the value is a mean of losses, `tested` contains the losses. Otherwise, its losses are 0,
     and it only has the weights and units of the samples. `variance` is then the variance of a
-    single loss (for 0-1 loss with `binomial`, ``value (1 - value)``), and `inflation` is the factor of the squared
-    standard error. The interval is nan if it is too wide to be useful, with the standard error or
-    with `widest`.
+    single loss (for 0-1 loss with `binomial`, ``value (1 - value)``), and `inflation` is the
+    factor of the squared standard error. The interval is nan if it is too wide to be useful, with
+    the standard error or with `widest`.
     """
     loss, n_classes = inputs.loss.name, inputs.target.n_classes
     shared: dict[str, Any] = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
