@@ -454,8 +454,11 @@ class Population(NamedTuple):
     @property
     def measures(self) -> dict[str, Callable[[Any, Any], Any]]:
         """Functions of sensitivity and specificity by name."""
+        measures: dict[str, Callable[[Any, Any], Any]]
         measures = {"ppv": self.ppv, "npv": self.npv, "accuracy": self.accuracy}
-        return measures if self.odds is None else measures | {"net_benefit": self.net_benefit}
+        if self.odds is not None:
+            measures["net_benefit"] = self.net_benefit
+        return measures
 
     def ppv(self, sensitivity: Any, specificity: Any) -> Any:
         true = self.prevalence * sensitivity
