@@ -90,7 +90,7 @@ def find_area(
         wins[part] = data[2] * (ranked or rank_scores(*data)).find_wins(data[0])
         pairs[part] = up[part] * totals[1] + down[part] * totals[0]
     if row is not None:
-        wins, pairs = (1.0 * np.bincount(row, part, len(weight)) for part in (wins, pairs))
+        wins, pairs = (np.bincount(row, part, len(weight)).astype(float) for part in (wins, pairs))
     # each pair is counted once for its positive and once for its negative
     total = pairs.sum() / 2
     if not total > 0:

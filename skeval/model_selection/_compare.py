@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.runner import Runner, score_each
-from skeval._inference.intervals import Codes
 from skeval._resampling.fit_request import FitRequest, StandIn, know_classes
 from skeval._resampling.inputs import (
     RESPONSES,
@@ -312,7 +311,7 @@ class ComparedEstimators(NamedTuple):
         scores = np.column_stack(columns)
         return scores.mean(axis=0), (scores,)
 
-    def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
+    def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray | None]]:
         """Return which samples each estimator predicts correctly, and their groups."""
         target, groups = self.tasks[0].target, self.tasks[0].groups
         replayed = [replay_out_of_fold(task, self.folds, ("predict",)) for task in self.tasks]

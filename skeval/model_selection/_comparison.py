@@ -817,7 +817,7 @@ def compare_pairs(
     if row.evidence == "splits":
         extra = ComparisonExtra(split_scores=arguments[0], test_train_ratio=arguments[1])
     elif row.evidence == "joint":
-        errors, lows, highs = describe_each(*arguments, confidence_level=confidence_level)
+        errors, lows, highs = describe_each(arguments[0], arguments[1], confidence_level)
         extra = ComparisonExtra(standard_errors=errors, lows=lows, highs=highs)
     return Comparison(
         values=values,

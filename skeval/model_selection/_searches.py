@@ -23,7 +23,6 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._adapters.runner import Runner
-from skeval._inference.errors import METHODS
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import corrected_error, normal_interval
 from skeval._resampling.fit_request import FitRequest
@@ -521,7 +520,7 @@ def make_bootstrap_scorer(
     >>> round(float(search.best_score_), 3)
     -0.028
     """
-    _checks.check_option("method", method, METHODS)
+    _checks.check_option("method", method, get_args(ErrorBootstrap))
     return make_scorer_of(
         f"make_bootstrap_scorer({method!r})",
         bootstrap_error,
