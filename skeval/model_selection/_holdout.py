@@ -21,7 +21,7 @@ Allocation = Literal["proportional", "optimal"]
 
 STRATIFIED = "stratified_wilson"
 """Form of the interval with priors of the classes."""
-LARGEST_SIZE, MIN_LABELS = 2**62, 3
+LARGEST_SIZE = 2**62
 Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
 
 
