@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters.runner import Runner
 from skeval._resampling.inputs import resolve_loss, validate_inputs
-from skeval.model_selection._interval_methods import average_repeats, plan_repeats
+from skeval.model_selection._interval_methods import collect_repeats, plan_repeats
 from skeval.utils._checks import root_seed
 
 RESULTS = Path(__file__).parent / "results" / "coverage_outputs.csv"
@@ -51,7 +51,8 @@ def estimate(learner, X, y, losses, seed):
         loss: inputs.with_options(losses=(resolve_loss(loss, inputs.target),)) for loss in losses
     }
     return {
-        loss: average_repeats(folds._replace(inputs=own), outputs) for loss, own in of_loss.items()
+        loss: collect_repeats(folds._replace(inputs=own), outputs)[0]
+        for loss, own in of_loss.items()
     }
 
 

@@ -87,16 +87,10 @@ def find_area(
             continue
         # weight of the correctly ordered pairs of each prediction, and of all its pairs
         data = positive[part], score[part], own_weight[part]
-        if ranked is None and is_rare(data[0]):
-            won = compare_rare(*data)
-        else:
-            won = (ranked or rank_scores(*data)).find_wins(data[0])
-        wins[part] = data[2] * won
+        wins[part] = data[2] * (ranked or rank_scores(*data)).find_wins(data[0])
         pairs[part] = up[part] * totals[1] + down[part] * totals[0]
     if row is not None:
-        wins, pairs = (
-            np.bincount(row, values, len(weight)).astype(float) for values in (wins, pairs)
-        )
+        wins, pairs = (np.bincount(row, part, len(weight)).astype(float) for part in (wins, pairs))
     # each pair is counted once for its positive and once for its negative
     total = pairs.sum() / 2
     if not total > 0:
@@ -112,23 +106,9 @@ MOST_RARE = 24
 """Largest number of samples of a class that are compared with all others, without a sort."""
 
 
-def is_rare(positive: NDArray[np.bool_]) -> bool:
-    """Whether the positives are so few that comparing each one is faster than a sort."""
-    return int(np.count_nonzero(positive)) <= MOST_RARE
-
-
-def compare_rare(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Floats:
-    """Return the result of `Ranked.find_wins` for few positives."""
-    first, second = score[positive][:, None], score[~positive]
-    higher = (first > second) + 0.5 * (first == second)
-    wins = np.empty(len(score))
-    wins[positive], wins[~positive] = higher @ weight[~positive], weight[positive] @ higher
-    return wins
-
-
 def average_precision(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> float:
     """Return the average precision, the value of `precision_influence` without the influence."""
-    if not is_rare(positive):
+    if np.count_nonzero(positive) > MOST_RARE:
         return precision_influence(positive, score, weight)[0]
     # weights of the positives and of all samples down to each positive
     own = weight[positive]

@@ -55,8 +55,6 @@ def concatenate_tested(parts: Sequence[TestLosses]) -> TestLosses:
 
 
 def mean_loss(tested: TestLosses) -> float:
-    if tested.weight is None:
-        return float(tested.losses.mean())
     return float(np.average(tested.losses, weights=tested.weight))
 
 
@@ -77,10 +75,6 @@ def spread_of_mean(tested: TestLosses) -> Spread:
         return intervals.spread_between(residuals, tested.unit, weight)
     n = len(residuals)
     return Spread(np.array([[n / (n - 1) * np.sum(residuals**2) if n > 1 else np.nan]]))
-
-
-def variance_of_mean(tested: TestLosses) -> float:
-    return spread_of_mean(tested).variance
 
 
 def size_of_mean(
@@ -169,8 +163,8 @@ def design_effect(parts: Sequence[TestLosses]) -> float:
     """
     if parts[0].weight is None and parts[0].unit is None:
         return 1.0
-    real = np.nanmean([variance_of_mean(part) for part in parts])
-    plain = np.nanmean([variance_of_mean(TestLosses(part.losses)) for part in parts])
+    real = np.nanmean([spread_of_mean(part).variance for part in parts])
+    plain = np.nanmean([spread_of_mean(TestLosses(part.losses)).variance for part in parts])
     return float(real / plain) if plain > 0 else 1.0
 
 
@@ -734,7 +728,7 @@ def within_fold_error(folds: Sequence[TestLosses]) -> float:
     """
     # variance of single losses in each fold
     sizes = np.array([len(fold.losses) for fold in folds])
-    variances = sizes * np.array([variance_of_mean(fold) for fold in folds])
+    variances = sizes * np.array([spread_of_mean(fold).variance for fold in folds])
     return float(np.sqrt(np.mean(variances) / sizes.sum()))
 
 
@@ -763,7 +757,7 @@ def nested_interval(folds: Sequence[NestedFold], n_folds: int, n: int) -> tuple[
     """
     # squared difference of both errors, less the variance of the outer one
     gaps = [
-        (mean_loss(fold.inner) - mean_loss(fold.outer)) ** 2 - variance_of_mean(fold.outer)
+        (mean_loss(fold.inner) - mean_loss(fold.outer)) ** 2 - spread_of_mean(fold.outer).variance
         for fold in folds
     ]
     finite = [gap for gap in gaps if np.isfinite(gap)]

@@ -103,10 +103,13 @@ def mirrored(best: float, limits: Callable[[float], Limits], confidence_level: f
     return best - high, best - low
 
 
-def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the interval of the square root of a quantity, from the interval of the quantity."""
-    low, high = limits(confidence_level)
-    return float(np.sqrt(low)), float(np.sqrt(high))
+def rescaled(
+    function: Callable[..., Any], limits: Callable[[float], Limits], confidence_level: float
+) -> Limits:
+    """Return the interval of an increasing function of a quantity, from the quantity's interval."""
+    with np.errstate(over="ignore"):
+        low, high = function(np.array(limits(confidence_level))).tolist()
+    return low, high
 
 
 def stretch(

@@ -36,7 +36,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln, ndtr
-from scipy.stats import binom
 
 from skeval._inference import intervals
 from skeval._inference.estimate import Test
@@ -83,16 +82,6 @@ def holm(pvalues: Floats) -> Floats:
     return np.minimum(adjusted, 1.0)
 
 
-def significance_level(confidence_level: float) -> float:
-    """Return the significance level that belongs to a confidence level, at most 5 %.
-
-    A lower confidence level means shorter intervals, not more significant results.
-    """
-    return min(round(1 - confidence_level, 12), MAX_LEVEL)  # 1 - 0.9 is below 0.1
-
-
-ALTERNATIVES = ("two-sided", "greater", "less")
-"""Alternative hypotheses. The difference is not 0, above 0, or below 0."""
 N_CONTRASTS = 10_000
 EXACT_BELOW = 25  # discordant pairs
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
@@ -422,8 +411,8 @@ def stop_when_decided(n_permutations: int, level: float) -> StoppingRule:
     n = np.arange(1, n_permutations + 1)
     # P exceeds the level from this number of exceedances on
     enough = int(level * (1 + n_permutations) * (1 + 1e-12))
-    low = np.maximum(enough - 1 - (n_permutations - n), binom.ppf(RISK, n, level) - 1)
-    high = np.minimum(max(enough, 1), binom.isf(RISK, n, level) + 1)
+    low = np.maximum(enough - 1 - (n_permutations - n), stats.binom.ppf(RISK, n, level) - 1)
+    high = np.minimum(max(enough, 1), stats.binom.isf(RISK, n, level) + 1)
     return StoppingRule(low.astype(np.intp), high.astype(np.intp))
 
 

@@ -38,7 +38,7 @@ from sklearn.utils.metadata_routing import (
 )
 from sklearn.utils.validation import has_fit_parameter
 
-from skeval._inference.errors import TestLosses
+from skeval._inference.errors import LossFn, TestLosses
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import (
     SamplingUnits,
@@ -183,8 +183,8 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
     # fits that failed have no columns
     with_answers = [part for part in parts if not part.failed.all()]
 
-    def join(name: str) -> Any:
-        columns = [getattr(part, name) for part in with_answers]
+    def join(name: str, parts: Sequence[FitOutput] = with_answers) -> Any:
+        columns = [getattr(part, name) for part in parts]
         if not columns or any(column is None for column in columns):
             return None
         same_shape = len({column.shape[1:] for column in columns}) == 1
@@ -197,10 +197,6 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         sized = zip(parts, lists, strict=True)
         return [value for part, values in sized for value in values or [None] * len(part)]
 
-    def stack(name: str) -> Any:
-        columns = [getattr(part, name) for part in parts]
-        return None if any(one is None for one in columns) else np.concatenate(columns)
-
     return FitOutput(
         np.concatenate([part.test for part in parts]),
         np.concatenate([part.failed for part in parts]),
@@ -209,8 +205,8 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         join("probability"),
         scores=chain("scores"),
         notes=chain("notes"),
-        noise=stack("noise"),
-        seconds=stack("seconds"),
+        noise=join("noise", parts),
+        seconds=join("seconds", parts),
     )
 
 
@@ -265,7 +261,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 NAMED = {**LOSSES, **PROBABILITY_LOSSES}
 """Losses with their names in an argument `loss`."""
 
-LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
+LossLike = str | LossFn | None
 
 
 @dataclass(frozen=True)
@@ -273,7 +269,7 @@ class Loss:
     """A per-sample loss, with its name and the prediction method that it uses."""
 
     name: str
-    function: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    function: LossFn
     response: str = "predict"
 
     def __call__(self, y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
@@ -363,12 +359,12 @@ def resolve_loss(
     return Loss(loss, NAMED[loss])
 
 
-LOSSES_OF_LABELS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+LOSSES_OF_LABELS: dict[str, LossFn] = {
     "hamming": lambda true, predicted: np.mean(true != predicted, axis=1),
     "zero_one": lambda true, predicted: np.any(true != predicted, axis=1),
 }
 """Losses of labels: the fraction of wrong labels, and whether any label is wrong."""
-LOSSES_OF_OUTPUTS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+LOSSES_OF_OUTPUTS: dict[str, LossFn] = {
     "squared": lambda true, predicted: np.mean((true - predicted) ** 2, axis=1),
     "absolute": lambda true, predicted: np.mean(np.abs(true - predicted), axis=1),
 }
@@ -400,10 +396,7 @@ def losses_by_output(loss: Loss, target: Target) -> dict[str, Loss]:
 
 
 def judge_output(
-    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    position: int,
-    y_true: np.ndarray,
-    y_pred: np.ndarray,
+    function: LossFn, position: int, y_true: np.ndarray, y_pred: np.ndarray
 ) -> np.ndarray:
     """Return the loss of one column of labels and predictions."""
     return function(y_true[:, position], y_pred[:, position])
@@ -505,8 +498,9 @@ class Inputs:
         """Return the loss of each prediction, with the weights and units of the samples."""
         return self.count(output.rows, self.loss_values(output))
 
-    def count(self, rows: np.ndarray, losses: np.ndarray) -> TestLosses:
-        """Return losses of some samples, with the weights and units of these samples."""
+    def count(self, rows: np.ndarray, losses: np.ndarray | None = None) -> TestLosses:
+        """Return losses of some samples, by default 0, with the samples' weights and units."""
+        losses = np.zeros(len(rows)) if losses is None else losses
         unit = self.units.unit[rows] if self.units.clustered else None
         return TestLosses(losses, None if self.weight is None else self.weight[rows], unit)
 

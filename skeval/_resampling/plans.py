@@ -396,8 +396,6 @@ def fold_plan(n_samples: int, folds: Folds, n_repeats: int = 0) -> ResamplingPla
     With `n_repeats`, the folds of the repeats follow each other, and each fold counts separately.
     """
     kept = (folds if isinstance(folds, KeptFolds) else KeptFolds(n_samples, folds)).parts
-    if not kept:
-        raise ValueError("cv must yield at least one pair (train, test), got none.")
 
     def draw(fold: int) -> PlanBlock:
         train, test = kept[fold]
@@ -557,10 +555,8 @@ class StratifiedDealer:
 
 def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
     """Return a fast version of a stratified splitter, or None if there is none."""
-    if (
-        type(splitter) not in (sk.StratifiedKFold, sk.RepeatedStratifiedKFold)
-        or target.classes is None
-    ):
+    dealt = sk.StratifiedKFold, sk.RepeatedStratifiedKFold
+    if type(splitter) not in dealt or target.classes is None:
         return None
     dealer = StratifiedDealer(splitter, np.bincount(target.codes))
     # the splitter itself warns about smaller classes, or raises

@@ -115,12 +115,7 @@ class Predictions:
     def probabilities(self) -> np.ndarray | None:
         """Probabilities of the classes, shape (n_predictions, n_classes), or None."""
         response, classes = self.response, self.target.classes
-        if (
-            response is None
-            or classes is None
-            or response.ndim != 2
-            or response.shape[1] != len(classes)
-        ):
+        if response is None or classes is None or response.shape[1:] != classes.shape:
             return None
         return normalize_rows(response)
 

@@ -227,11 +227,8 @@ def validate_data(
         raise ValueError(f"X must have at least one column, got the shape {X.shape}.")
     groups = _checks.check_groups(groups, num_samples(y))
     values = np.asarray(y)
-    if (
-        groups is not None
-        and np.array_equal(groups, values)
-        and len(np.unique(values)) < len(values)
-    ):
+    are_labels = groups is not None and np.array_equal(groups, values)
+    if are_labels and len(np.unique(values)) < len(values):
         raise ValueError(
             "groups must be what some samples share, such as a patient, got the values of y."
         )

@@ -775,9 +775,8 @@ def selection_bias(
     >>> result.extra.cv1_error, result.extra.cv2_error
     (0.08, 0.4)
     """
-    _checks.check_confidence_level(confidence_level)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"params": params, "name": "classifier"}
+    run |= {"params": params, "name": "classifier", "confidence_level": confidence_level}
     check_order(selector, classifier)
     inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
     # selector and classifier for these data
@@ -795,10 +794,8 @@ def selection_bias(
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
         inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
-    parts = inside[:1], inside[1:]
-    result = compare_selections(
-        inputs.with_options(estimator=inside, X=X), parts, plan, repeat_of, confidence_level
-    )
+    inputs = inputs.with_options(estimator=inside, X=X)
+    result = compare_selections(inputs, (inside[:1], inside[1:]), plan, repeat_of)
     # warn of a bias
     if result.value > 2 * result.standard_error:
         selects = any(hasattr(step, "get_support") for step in list_steps(selector))
@@ -816,7 +813,6 @@ def compare_selections(
     parts: tuple[Pipeline, Pipeline],
     plan: plans.ResamplingPlan,
     repeat_of: np.ndarray,
-    confidence_level: float,
 ) -> Estimate:
     """Return the bias from fitting the first part of an estimator to all samples.
 
@@ -863,7 +859,7 @@ def compare_selections(
             n_repeats=len(cv1_errors),
             n_failed=len(cv1) - len(done),
         ),
-        confidence_level=confidence_level,
+        confidence_level=inputs.confidence_level,
     )
 
 

@@ -151,11 +151,6 @@ class SelectionFrequencyDisplay(Display):
         SelectionFrequencyDisplay
         """
         if isinstance(result, CV2FeatureSelectionPipeline):
-            if not hasattr(result, "fold_supports_"):
-                raise ValueError(
-                    "result must have selection frequencies, which need inner rounds (cv is not "
-                    f"None) and a selector that keeps columns of X, got {result!r}."
-                )
             if feature_names is None:
                 feature_names = getattr(result, "feature_names_in_", None)
             result = result.fold_supports_

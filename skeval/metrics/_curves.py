@@ -328,8 +328,7 @@ class CurveSample:
         """Area under the ROC curve, or the partial area, and the influence of each sample."""
         if self.max_fpr is not None:
             return areas.partial_area(*self.arrays, self.max_fpr)
-        ranked = None if areas.is_rare(self.positive) else self.ranked
-        return areas.find_area(*self.arrays, ranked=ranked)
+        return areas.find_area(*self.arrays, ranked=self.ranked)
 
     @cached_property
     def spread(self) -> Spread:

@@ -911,7 +911,7 @@ def close_mean(losses: Floats, sample: Sample, *, bounded: bool, root: bool = Fa
     if root:
         mean = mean**0.5
         error = error / (2 * mean) if mean else 0.0
-        forms = {name: partial(intervals.take_root, limits) for name, limits in forms.items()}
+        forms = {name: partial(intervals.rescaled, np.sqrt, form) for name, form in forms.items()}
     return mean, {name: (limits, error) for name, limits in forms.items()}
 
 

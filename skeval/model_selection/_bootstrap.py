@@ -12,7 +12,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -59,7 +58,7 @@ from skeval.model_selection._estimates import (
 )
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
-from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
+from skeval.utils._compat import is_plain_scorer, safe_indexing, safe_split
 
 ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]
 
@@ -441,9 +440,9 @@ def plan_bootstrap(
     target = inputs.target
     _checks.check_flag("stratify", stratify)
     if stratify and target.classes is None:
-        several = " with several columns of y" if target.outputs else ""
         raise ValueError(
-            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}{several}."
+            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}. Several "
+            "columns of y are not supported."
         )
     n_resamples = _checks.check_count("n_resamples", n_resamples)
     # resamples of samples, of samples in each class, or of groups
@@ -615,7 +614,7 @@ class CalibrationScorer:
 
 
 def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
-    """Return a scorer. Raise an error if it cannot score this estimator, or use weights."""
+    """Return a scorer. Raise an error if it cannot score this estimator."""
     part = score.scoring
     # calibration is no scorer of scikit-learn
     if isinstance(part, str) and part in CALIBRATION:
@@ -625,15 +624,9 @@ def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
                 f"{inputs.target.n_classes} classes and {type(inputs.estimator).__name__}."
             )
         return CalibrationScorer(CALIBRATION.index(part))
-    # any other scorer, which must accept the weights
+    # any other scorer
     scorer = fit_request.know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
     fit_request.check_scorers(inputs, {score.label: scorer})
-    function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
-    if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
-        raise TypeError(
-            f"scoring must accept sample_weight if it is passed, but {score.label!r} does not. "
-            "params={'sample_weight': ...} weights only the fits."
-        )
     return scorer
 
 
@@ -710,10 +703,9 @@ class ScoreTally:
             weight = inputs.relative_weight[samples]
         # scorers that do not accept weights get none
         arguments = {} if weight is None else {"sample_weight": weight}
-        model, X = None, rows
+        X: Any = rows
         if self.needs_model:
-            assert output.notes is not None
-            (model,) = output.notes
+            (model,) = output.notes or (None,)
             X, _ = safe_split(model, inputs.X, target.given, rows, trained)
         else:
             model = fit_request.StandIn.of_output(output, inputs.tags, target)

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.runner import Runner, score_each
-from skeval._inference.intervals import Codes
 from skeval._resampling.fit_request import FitRequest, StandIn, know_classes
 from skeval._resampling.inputs import (
     RESPONSES,
@@ -31,7 +30,7 @@ from skeval.metrics._scorers import name_scoring, range_of, read_scoring
 from skeval.model_selection import _comparison
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._estimates import find_mean_loss
-from skeval.model_selection._pair_tests import TESTS, ComparisonTest, correct, list_tests
+from skeval.model_selection._pair_tests import TESTS, ComparisonTest
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, ErrorScore, RandomStateLike, read_arrays
 
@@ -220,11 +219,9 @@ def compare_classifiers(
     >>> comparison.ranks["centroid"].interval.low
     1.0
     """
-    _checks.check_confidence_level(confidence_level)
-    margin = _comparison.check_margin(margin)
+    options = EVIDENCE, method, confidence_level, margin, n_resamples
+    margin = _comparison.check_options(*options)
     _checks.check_single_score(scoring)
-    _checks.check_count("n_resamples", n_resamples, 2)
-    _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     named = _comparison.name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     _comparison.check_method(method, alternative, len(named))
@@ -256,26 +253,12 @@ def compare_classifiers(
     tasks = [inputs.with_options(estimator=estimator) for estimator in named.values()]
 
     # what the test is given of all estimators, and the test of their differences
-    row, extra = TESTS[method], _comparison.ComparisonExtra()
     compared = ComparedEstimators(tasks, folds, score, label, n_resamples, random_state)
-    values, arguments = EVIDENCE[row.evidence](compared)
-    tests = row.test(*arguments, alternative)
-    if row.evidence == "splits":
-        extra = _comparison.ComparisonExtra(
-            split_scores=arguments[0], test_train_ratio=arguments[1]
-        )
+    values, arguments = EVIDENCE[TESTS[method].evidence](compared)
     bounds = range_of(label, target.n_classes) if isinstance(score, str) else (-np.inf, np.inf)
-    return Comparison(
-        names=tuple(named),
-        values=values,
-        tests=correct(tests, method, confidence_level, bounds),
-        method=method,
-        scoring=label,
-        n_samples=len(target),
-        alternative=alternative,
-        confidence_level=confidence_level,
-        margin=margin,
-        extra=extra,
+    fields = {"names": tuple(named), "scoring": label, "n_samples": len(target), "margin": margin}
+    return _comparison.compare_pairs(
+        method, values, arguments, alternative, confidence_level, bounds, **fields
     )
 
 
@@ -328,7 +311,7 @@ class ComparedEstimators(NamedTuple):
         scores = np.column_stack(columns)
         return scores.mean(axis=0), (scores,)
 
-    def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
+    def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray | None]]:
         """Return which samples each estimator predicts correctly, and their groups."""
         target, groups = self.tasks[0].target, self.tasks[0].groups
         replayed = [replay_out_of_fold(task, self.folds, ("predict",)) for task in self.tasks]

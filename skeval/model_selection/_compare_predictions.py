@@ -29,12 +29,12 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics._scorers import name_scoring
-from skeval.metrics._table import METRICS, Sample, find_row, find_sums, range_of_metric, unwrap
+from skeval.metrics._table import Sample, find_row, find_sums, range_of_metric, unwrap
 from skeval.model_selection._comparison import (
     Comparison,
-    ComparisonExtra,
-    check_margin,
     check_method,
+    check_options,
+    compare_pairs,
     name_listed,
 )
 from skeval.model_selection._metric_interval import (
@@ -46,15 +46,7 @@ from skeval.model_selection._metric_interval import (
     repr_metric,
     score_within,
 )
-from skeval.model_selection._pair_tests import (
-    TESTS,
-    ComparisonTest,
-    Joint,
-    correct,
-    describe_each,
-    list_pairs,
-    list_tests,
-)
+from skeval.model_selection._pair_tests import TESTS, ComparisonTest, Joint, list_pairs
 from skeval.model_selection._subgroups import read_units
 from skeval.utils import _checks
 from skeval.utils._checks import Alternative, RandomStateLike, read_arrays
@@ -247,13 +239,10 @@ def compare_predictions(
     >>> comparison["a", "b"].extra.only_a
     18
     """
-    _checks.check_confidence_level(confidence_level)
-    margin = check_margin(margin)
-    _checks.check_count("n_resamples", n_resamples, 2)
+    margin = check_options(EVIDENCE, method, confidence_level, margin, n_resamples)
     _checks.check_jobs(n_jobs, 0)
     if not (metric is None or isinstance(metric, str) or callable(metric)):
         raise TypeError(f"metric must be a function, a name or None, got {metric!r}.")
-    _checks.check_option("method", method, ("auto", *list_tests(EVIDENCE)))
     if metric is not None and (isinstance(metric, str) or is_plain_scorer(metric)):
         metric = find_metric(metric)
     # models by name
@@ -305,10 +294,6 @@ def compare_predictions(
 
     # scores of the models, and the tests of their differences
     values, arguments = evidence.read(source)
-    tests, extra = row.test(*arguments, alternative), ComparisonExtra()
-    if method == "max_t":
-        errors, lows, highs = describe_each(arguments[0], confidence_level, source.root)
-        extra = ComparisonExtra(standard_errors=errors, lows=lows, highs=highs)
     # range and direction of the metric
     known = None if metric is None else find_row(unwrap(metric)[0])
     bounds = range_of_metric(metric or accuracy_score, max(2, 0, *source.vectors[0].shape[1:]))
@@ -319,18 +304,18 @@ def compare_predictions(
             f"margin must be below {bounds[1] - bounds[0]:g}, the range of the metric, got "
             f"{margin:g}. Write one percentage point as 0.01."
         )
-    return Comparison(
+    return compare_pairs(
+        method,
+        values,
+        arguments,
+        alternative,
+        confidence_level,
+        bounds,
         names=source.names,
-        values=values,
-        tests=correct(tests, method, confidence_level, bounds),
-        method=method,
         scoring=source.scoring,
         n_samples=source.n_samples,
-        alternative=alternative,
-        confidence_level=confidence_level,
         greater_is_better=known is None or known.greater_is_better,
         margin=margin,
-        extra=extra,
     )
 
 
@@ -654,14 +639,9 @@ class ComparedPredictions:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
         scores = self._score_samples()
         if scores is None:
-            means = ", ".join(
-                row.function.__name__
-                for row in METRICS
-                if row.per_sample is not None and not row.root and row.response == "predict"
-            )
             raise ValueError(
-                "metric must be None or a mean of per-sample losses for data in time order, that "
-                f"is {means}, got {self.scoring}."
+                "metric must be None or a mean of per-sample losses for data in time order, such "
+                f"as mean_squared_error, got {self.scoring}."
             )
         return scores.mean(axis=1), (scores.T,)
 

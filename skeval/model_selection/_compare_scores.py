@@ -14,13 +14,13 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from skeval._inference.paired import average_ranks, critical_difference
-from skeval.model_selection import _pair_tests
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
     ComparisonExtra,
-    check_margin,
     check_method,
+    check_options,
+    compare_pairs,
     name_distinct,
     name_listed,
     spread_rows,
@@ -247,11 +247,9 @@ def compare_scores(
     >>> {name: (rank.interval.low, rank.interval.high) for name, rank in board.ranks.items()}
     {'system 1': (3.0, 3.0), 'system 2': (1.0, 2.0), 'system 3': (1.0, 2.0)}
     """
-    _checks.check_confidence_level(confidence_level)
-    margin = check_margin(margin)
     _checks.check_option("over", over, EVIDENCE)
     _checks.check_option("missing", missing, ("raise", "drop", "keep"))
-    _checks.check_option("method", method, ("auto", *_pair_tests.list_tests({EVIDENCE[over]})))
+    margin = check_options({EVIDENCE[over]}, method, confidence_level, margin)
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
@@ -270,12 +268,10 @@ def compare_scores(
         raise ValueError(f"groups must be None unless over='items', got {groups!r}.")
 
     # the table of scores, and the test of all pairs of its columns
+    fields: dict[str, Any] = {"margin": margin}
     if over == "splits":
         method = "corrected_t"
-        names, values, ratio = read_all_splits(scores, test_train_ratio)
-        check_method(method, alternative, len(names))
-        tests = _pair_tests.corrected_t_test(values, ratio, alternative)
-        extra = ComparisonExtra(split_scores=values, test_train_ratio=ratio)
+        names, values, parameter = read_all_splits(scores, test_train_ratio)
     else:
         reason = "The test was requested."
         names, values, datasets, dropped = read_score_table(scores, missing)
@@ -285,9 +281,8 @@ def compare_scores(
             method, reason = "wilcoxon", "Pairs are compared on the data sets with both scores."
         elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
-        check_method(method, alternative, len(names))
-        tests = _pair_tests.TESTS[method].test(values, confidence_level)
-        extra = ComparisonExtra(
+        parameter = confidence_level
+        fields["extra"] = ComparisonExtra(
             scores=values,
             datasets=datasets,
             dropped=dropped,
@@ -295,15 +290,10 @@ def compare_scores(
             mean_ranks=average_ranks(values),
             critical_difference=critical_difference(len(values), len(names), confidence_level),
         )
-    return Comparison(
-        names=names,
-        values=np.nanmean(values, axis=0),
-        tests=_pair_tests.correct(tests, method, confidence_level),
-        method=method,
-        alternative=alternative,
-        confidence_level=confidence_level,
-        margin=margin,
-        extra=extra,
+    check_method(method, alternative, len(names))
+    means, arguments = np.nanmean(values, axis=0), (values, parameter)
+    return compare_pairs(
+        method, means, arguments, alternative, confidence_level, names=names, **fields
     )
 
 

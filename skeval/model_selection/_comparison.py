@@ -6,7 +6,7 @@ and the comparison.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from itertools import combinations
@@ -19,9 +19,16 @@ from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limits, mirrored
-from skeval._inference.paired import ALTERNATIVES, find_equal, find_groups, rank_rows
+from skeval._inference.paired import find_equal, find_groups, rank_rows
 from skeval._version import __version__
-from skeval.model_selection._pair_tests import TESTS, PairTests, list_pairs, place_of_pair
+from skeval.model_selection._pair_tests import (
+    TESTS,
+    PairTests,
+    correct,
+    describe_each,
+    list_pairs,
+    list_tests,
+)
 from skeval.utils import _checks, _text
 from skeval.utils._text import DataFrame, name_estimators
 
@@ -39,7 +46,7 @@ ORDERS = {
 
 def check_method(method: str, alternative: str, n_names: int) -> None:
     """Raise an error unless a method can test this alternative for this number of models."""
-    _checks.check_option("alternative", alternative, ALTERNATIVES)
+    _checks.check_option("alternative", alternative, MIRRORED)
     one_sided = not TESTS[method].over_datasets
     if alternative != "two-sided" and (n_names > 2 or not one_sided):
         what = f"more than two, here {n_names}" if one_sided else f"method={method!r}"
@@ -83,7 +90,7 @@ def spread_rows(
     names : list of list
         Distinct names in each column, in order.
     table : ndarray with an axis for each column
-        Value of each row. It is nan, or None for objects, if the long table has no such row.
+        Value of each row. It is nan if the long table has no such row.
     places : list of ndarray of shape (n_rows,)
         Index of the name of each row.
     """
@@ -108,8 +115,7 @@ def spread_rows(
             f"scores must have one row for each {', '.join(columns)}{advice}, got {counts.max()} "
             f"rows for {', '.join(f'{key} {named[at]!r}' for key, named, at in cell)}."
         )
-    missing = None if values.dtype == object else np.nan
-    table = np.full([len(distinct) for distinct in names], missing, dtype=values.dtype)
+    table = np.full([len(distinct) for distinct in names], np.nan)
     table[tuple(places)] = values
     return names, table, places
 
@@ -160,8 +166,17 @@ def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
     return fixed or scoring
 
 
-def check_margin(margin: Any) -> float | None:
-    """Return a margin. Raise an error unless it is None or a number above 0."""
+def check_options(
+    evidence: Container[str],
+    method: str,
+    confidence_level: float,
+    margin: Any,
+    n_resamples: int = 2,
+) -> float | None:
+    """Check the options that all comparisons share, and return the margin as a number or None."""
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("method", method, ("auto", *list_tests(evidence)))
+    _checks.check_count("n_resamples", n_resamples, 2)
     if margin is None:
         return None
     if isinstance(margin, bool) or not isinstance(margin, Real) or not 0 < float(margin) < np.inf:
@@ -506,7 +521,8 @@ class Comparison(Result):
 
     def _make_difference(self, first: int, second: int) -> Difference:
         """Return the difference of the models at two indices."""
-        tests, at = self.tests, place_of_pair(first, second, len(self.names))
+        tests, k = self.tests, len(self.names)
+        at = first * (2 * k - first - 1) // 2 + second - first - 1  # as in `combinations`
         a, b = self.names[first], self.names[second]
         return Difference(
             name=f"{self.scoring}: {a} - {b}",
@@ -667,7 +683,8 @@ class Comparison(Result):
         text += "best mean rank" if over_datasets else superlative
         if worse:
             text += f"; {'it differs' if alone else 'they differ'} significantly from {worse}"
-        text += f" ({self.title}, {self._describe_level()})."
+        n_pairs, level = len(self.differences), f"level {100 * self.level:.3g} %"
+        text += f" ({self.title}, {level}{f' for all of {n_pairs} pairs' * (n_pairs > 1)})."
 
         # mean ranks may contradict the differences
         sign = 1 if self.greater_is_better else -1
@@ -682,7 +699,7 @@ class Comparison(Result):
         # pairs among the other models
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
-            text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
+            text += f" {n_significant} of {n_pairs} pairs differ significantly."
         if similar:
             text += f" No significant difference{' for all of them' * (not alone)} from {similar};"
             text += " this is not evidence of equality. See the intervals."
@@ -696,11 +713,6 @@ class Comparison(Result):
             text += " The best model was chosen after looking at the scores. The intervals for the"
             text += " scores are simultaneous, which accounts for this."
         return f"{text} {self.scope}".rstrip()
-
-    def _describe_level(self) -> str:
-        """Return the level of the tests, and whether it is for all pairs together."""
-        level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
-        return level if n_pairs == 1 else f"{level} for all of {n_pairs} pairs"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, without arrays, ready for JSON.
@@ -783,6 +795,38 @@ class Comparison(Result):
         if len(self.names) > MAX_LISTED:
             rows = [(name, f"{text}  {_write_rank(ranks[name])}") for name, text in rows]
         return _text.align_text(title, rows)
+
+
+def compare_pairs(
+    method: str,
+    values: np.ndarray,
+    arguments: tuple[Any, ...],
+    alternative: str,
+    confidence_level: float,
+    bounds: Limits = (-np.inf, np.inf),
+    **fields: Any,
+) -> Comparison:
+    """Return the comparison of all pairs by a method, from the arguments of its test.
+
+    `values` contains the score of each model, and `bounds` its range. `fields` are further fields
+    of the comparison.
+    """
+    row, extra = TESTS[method], ComparisonExtra()
+    # tests over data sets are two-sided
+    tests = row.test(*arguments, *(() if row.over_datasets else (alternative,)))
+    if row.evidence == "splits":
+        extra = ComparisonExtra(split_scores=arguments[0], test_train_ratio=arguments[1])
+    elif row.evidence == "joint":
+        errors, lows, highs = describe_each(arguments[0], arguments[1], confidence_level)
+        extra = ComparisonExtra(standard_errors=errors, lows=lows, highs=highs)
+    return Comparison(
+        values=values,
+        tests=correct(tests, method, confidence_level, bounds),
+        method=method,
+        alternative=alternative,
+        confidence_level=confidence_level,
+        **{"extra": extra, **fields},
+    )
 
 
 def _write_rank(rank: Estimate) -> str:

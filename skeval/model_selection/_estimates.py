@@ -84,11 +84,11 @@ def estimate_error(
 ) -> Estimate:
     """Return the estimate of a method. By default all samples and groups are counted.
 
-    If the value is a mean of losses, `tested` contains the losses. `untested_losses` only has the
-    weights and units of the samples. `variance` is then the variance of a single loss (for 0-1
-    loss with `binomial`, ``value (1 - value)``), and `inflation` is the factor of the squared
-    standard error. The interval is nan if it is too wide to be useful, with the standard error or
-    with `widest`.
+    If the value is a mean of losses, `tested` contains the losses. Otherwise, its losses are 0,
+    and it only has the weights and units of the samples. `variance` is then the variance of a
+    single loss (for 0-1 loss with `binomial`, ``value (1 - value)``), and `inflation` is the
+    factor of the squared standard error. The interval is nan if it is too wide to be useful, with
+    the standard error or with `widest`.
     """
     loss, n_classes = inputs.loss.name, inputs.target.n_classes
     shared: dict[str, Any] = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
@@ -122,12 +122,6 @@ def size_of_rate(
     if inputs.loss.name != "zero_one" and not no_wrong_label:
         return None
     return intervals.size_of_proportion(value, standard_error, n_samples, n_groups)
-
-
-def untested_losses(inputs: Inputs) -> TestLosses:
-    """Return losses of 0 for all samples, with their weights and units."""
-    n = len(inputs.target)
-    return inputs.count(np.arange(n), np.zeros(n))
 
 
 class MeanLoss(NamedTuple):

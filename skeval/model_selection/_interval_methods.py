@@ -263,7 +263,8 @@ def error_interval(
         folds = plan_repeats(inputs, root, **parameters)
         folds, outputs = fit_repeats(runner.with_options(method=folds.inputs.method), folds)
         of_losses = (folds.inputs.with_options(losses=losses) for losses in each_loss)
-        estimates = [average_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
+        repeats = [collect_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
+        estimates = [estimate for estimate, _ in repeats]
     else:
         runners = (runner.with_options(losses=losses) for losses in each_loss)
         estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
@@ -458,7 +459,7 @@ def average_subsamples(
         float(defined.mean()),
         corrected_error(defined, test_train_ratio),  # sd sqrt(1/J + n2/n1)
         means,
-        _estimates.untested_losses(inputs),
+        inputs.count(np.arange(len(inputs.target))),
         variance,
         degrees_of_freedom=len(means) - 1.0,
         n_fits=len(means),
@@ -485,7 +486,7 @@ def nested_cv(
         value,
         standard_error,
         np.array([errors.mean_loss(fold.outer) for fold in folds]),
-        _estimates.untested_losses(inputs),
+        inputs.count(np.arange(len(inputs.target))),
         float(np.var(np.concatenate([fold.outer.losses for fold in folds]))),
         degrees_of_freedom=np.inf if n_groups is None else n_groups - 1.0,
         n_fits=plan.n_fits,
@@ -599,7 +600,7 @@ def repeated_cv(
     """Average repeated cross-validations, and inflate the variance of one, with R K fits."""
     folds = plan_repeats(runner.inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
     runner = runner.with_options(method=folds.inputs.method)
-    return average_repeats(*fit_repeats(runner, folds))
+    return collect_repeats(*fit_repeats(runner, folds))[0]
 
 
 def plan_repeats(
@@ -737,11 +738,6 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     return weights
 
 
-def average_repeats(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> Estimate:
-    """Return the mean error of repeated cross-validations, from the outputs of their fits."""
-    return collect_repeats(folds, outputs)[0]
-
-
 def collect_repeats(
     folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
 ) -> tuple[Estimate, Predictions]:
@@ -750,11 +746,9 @@ def collect_repeats(
     folds = count_in_time(folds, outputs)
     inputs, plan = folds.inputs, folds.plan
     predictions = predict_repeats(inputs, plan, outputs)
-    rows = np.unique(predictions.row)
     estimate = average_predictions(
         inputs,
         predictions,
-        inputs.count(rows, np.zeros(len(rows))),
         np.ones(len(predictions.row), dtype=bool),
         n_fits=plan.n_fits,
         n_failed=outputs.count(None),
@@ -809,12 +803,11 @@ def predict_repeats(
 
 
 def average_predictions(
-    inputs: Inputs, predictions: Predictions, tested: TestLosses, kept: np.ndarray, **fields: Any
+    inputs: Inputs, predictions: Predictions, kept: np.ndarray, **fields: Any
 ) -> Estimate:
     """Return the mean loss of repeated folds, with the inflated variance of one repeat.
 
-    `kept` marks the predictions that count. `tested` contains the weights and units of their
-    samples.
+    `kept` marks the predictions that count.
     """
     # losses of each repeat, with the weights and units of the samples
     repeats = [
@@ -823,6 +816,7 @@ def average_predictions(
         if len(part := np.arange(len(kept))[of_repeat][kept[of_repeat]])
     ]
     # mean loss, and its spread over the units
+    tested = inputs.count(np.unique(predictions.row[kept]))
     everything, n, loss = errors.concatenate_tested(repeats), len(tested.losses), inputs.loss
     error, inflation = errors.mean_loss(everything), predictions.inflation
     variance = float(np.average((everything.losses - error) ** 2, weights=everything.weight))
@@ -876,14 +870,12 @@ def error_of_some(
     """Return the error on some samples, from the predictions behind the error on all samples."""
     # predictions of these samples, in all repeats
     kept = chosen[predictions.row]
-    rows = np.unique(predictions.row[kept])
-    tested = inputs.count(rows, np.zeros(len(rows)))
+    units = np.unique(inputs.units.unit[predictions.row[kept]])
     return average_predictions(
         inputs,
         predictions,
-        tested,
         kept,
-        n_groups=None if whole.n_groups is None else errors.n_units(tested),
+        n_groups=None if whole.n_groups is None else len(units),
         n_fits=whole.extra.n_fits,
         n_failed=whole.extra.n_failed,
         parameters=whole.extra.parameters,
@@ -930,9 +922,7 @@ ERROR_METHODS = {
     "holdout": ErrorMethod(holdout),
     "cross_validation": ErrorMethod(cross_validation),
     "leave_one_out": ErrorMethod(leave_one_out, shares_fits=False),
-    "oob": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
-    ".632": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
-    ".632+": ErrorMethod(bootstrap, takes_weights=False, shares_fits=False),
+    **dict.fromkeys(errors.METHODS, ErrorMethod(bootstrap, takes_weights=False, shares_fits=False)),
     "repeated_cv": ErrorMethod(repeated_cv),
     "cv_wald": ErrorMethod(cv_wald),
     "corrected_t": ErrorMethod(corrected_t),

@@ -23,7 +23,7 @@ from scipy.stats import rankdata, t
 
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference.estimate import Band, Curve, Estimate
-from skeval._inference.intervals import Limits, normal_quantile
+from skeval._inference.intervals import normal_quantile
 from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import units_of
@@ -309,8 +309,10 @@ def thin_folds(
     return ResamplingPlan(plan.n_samples, n_fits, draw, single_fits=True), sizes, ratio
 
 
-def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
-    """Return the two sizes between which the error rises most, if it rises significantly.
+def find_obstacle(
+    sizes: Floats, values: Floats, widths: Floats, errors: Floats, ratio: float
+) -> str:
+    """Return the reason why no power law can be fitted, or an empty string.
 
     `errors` has shape (n_folds, n_sizes). Ranks are tested, because the variance of losses is very
     large near the interpolation peak of least squares.
@@ -322,16 +324,9 @@ def find_rise(errors: Floats, ratio: float) -> tuple[int, int] | None:
     spread = rise.std(axis=0, ddof=1) * np.sqrt(1 / n + ratio)
     pvalue = t.sf(rise.mean(axis=0) / np.maximum(spread, 1e-9), n - 1)
     rises = np.where(pvalue < MAX_PVALUE / len(first), means[second] - means[first], 0.0)
-    most = int(rises.argmax())
-    return (int(first[most]), int(second[most])) if rises[most] > 0 else None
-
-
-def find_obstacle(
-    sizes: Floats, values: Floats, widths: Floats, errors: Floats, ratio: float
-) -> str:
-    """Return the reason why no power law can be fitted, or an empty string."""
-    rise = find_rise(errors, ratio)
-    if rise is not None:
+    if rises.max() > 0:
+        # the two sizes between which the error rises most
+        rise = first[rises.argmax()], second[rises.argmax()]
         before, after = (f"{write_number(values[at])} with {sizes[at]:g}" for at in rise)
         reason = f"the error rises from {before} training samples to {after}"
         return f"{reason}, so the curve does not follow a power law"
@@ -416,8 +411,19 @@ def extrapolate_curve(
             confidence_level=level,
             allow_point=True,
         )
-        best, reach = bounds[0 if sign > 0 else 1], (n, sizes[-1])
-        answer = write_answer(name, gain, y[-1], (low[-1], high[-1]), best, reach)
+        # a gain is small relative to the distance to the best possible value, so that the wording
+        # does not depend on the precision
+        best, verdict = bounds[0 if sign > 0 else 1], "More samples may or may not help"
+        if gain.interval.high < LITTLE * (abs(y[-1] - best) + gain.value) < np.inf:
+            verdict = f"More samples would bring little, less than a tenth of the way to {best:g}"
+        elif gain.interval.low > 0:
+            verdict = "More samples would help"
+        answer = (
+            f"{verdict}: with {2 * n}, twice as many, the {name} would improve by "
+            f"{write_number(gain.value)} {write_ends(*gain.interval)} to {write_number(y[-1])} "
+            f"{write_ends(low[-1], high[-1])}, if the trend up to {sizes[-1]:.0f}, the largest "
+            "size measured, continues."
+        )
     return Curve(
         name="learning curve",
         axes=("training_samples", name.replace(" ", "_")),
@@ -442,24 +448,3 @@ def limits_around(value: Any, draws: Floats, confidence_level: float) -> tuple[A
     tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
     low, high = np.quantile(draws, tails, axis=0)
     return np.minimum(low, value), np.maximum(high, value)
-
-
-def write_answer(
-    name: str, gain: Estimate, after: float, ends: Limits, best: float, sizes: tuple[int, float]
-) -> str:
-    """Return the conclusion on more samples as a sentence.
-
-    A gain is described as small relative to the distance to the best possible value. It is not
-    compared with its standard error, so that the wording does not depend on the precision.
-    """
-    verdict = "More samples may or may not help"
-    if gain.interval.high < LITTLE * (abs(after - best) + gain.value) < np.inf:
-        verdict = f"More samples would bring little, less than a tenth of the way to {best:g}"
-    elif gain.interval.low > 0:
-        verdict = "More samples would help"
-    return (
-        f"{verdict}: with {2 * sizes[0]}, twice as many, the {name} would improve by "
-        f"{write_number(gain.value)} {write_ends(*gain.interval)} to {write_number(after)} "
-        f"{write_ends(*ends)}, if the trend up to {sizes[1]:.0f}, the largest size measured, "
-        "continues."
-    )

@@ -507,14 +507,9 @@ def _close_share(statistic: sampling_units.Statistic, sample: Sample, settings: 
     it.
     """
     n, value = len(sample.y_true), sample.value
-    plain = sample.weight is None and sample.groups is None and not settings.stratify
+    plain = settings.method == "auto" and sample.independent and not settings.stratify
     hits = round(value * n) if np.isfinite(value) else -1
-    if (
-        settings.method != "auto"
-        or not plain
-        or not 0 <= hits <= n
-        or not np.isclose(value * n, hits)
-    ):
+    if not plain or not 0 <= hits <= n or not np.isclose(value * n, hits):
         return {}
     try:
         with _checks.ignored_warnings():

@@ -140,12 +140,8 @@ class PairTests:
 
     def describe(self, pair: int) -> PairExtra:
         """Return the further results of a pair."""
-        own = {name: column[pair] for name, column in self.fields.items()}
-        numbers = {
-            name: value.item() if isinstance(value, np.generic) else value
-            for name, value in own.items()
-        }
-        return PairExtra(**numbers)
+        own = ((name, column[pair]) for name, column in self.fields.items())
+        return PairExtra(**{k: v.item() if isinstance(v, np.generic) else v for k, v in own})
 
     def leave_out_points(self, low: Floats, high: Floats) -> Ends:
         """Return the limits, or nan for intervals without width unless a test allows them."""
@@ -183,11 +179,6 @@ def correct(
 def list_pairs(n_names: int) -> NDArray[np.intp]:
     """Return the indices of both models of each pair, shape (n_pairs, 2)."""
     return np.column_stack(np.triu_indices(n_names, 1))
-
-
-def place_of_pair(a: int, b: int, n_names: int) -> int:
-    """Return the index of the pair a < b in the order of `itertools.combinations`."""
-    return a * (2 * n_names - a - 1) // 2 + b - a - 1
 
 
 def student_tests(
@@ -512,7 +503,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
 
 
 def describe_each(
-    joint: Joint, confidence_level: float, root: SeedSequence
+    joint: Joint, root: SeedSequence, confidence_level: float
 ) -> tuple[Floats, Floats, Floats]:
     """Return the standard error and the interval of each score (Wilson's for rates).
 
@@ -691,10 +682,13 @@ class ComparisonMethod:
         return self.evidence == "datasets"
 
     def level(self, confidence_level: float) -> float:
-        """Return the significance level that belongs to a confidence level."""
-        if self.over_datasets:
-            return 1 - confidence_level
-        return paired.significance_level(confidence_level)
+        """Return the significance level that belongs to a confidence level, at most 5 %.
+
+        A lower confidence level means shorter intervals, not more significant results. Tests over
+        data sets may have a higher level, as in Demsar (2006).
+        """
+        level = round(1 - confidence_level, 12)  # 1 - 0.9 is below 0.1
+        return 1 - confidence_level if self.over_datasets else min(level, paired.MAX_LEVEL)
 
 
 RULES = "This applies to these predictions; variation from retraining is not included."

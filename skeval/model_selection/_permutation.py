@@ -286,10 +286,8 @@ def compare_with_permutations(
     """
     inputs = runner.inputs
     # fits of all permutations
-    order_of, in_time = exchange.orders, exchange.in_time
-    plan = make_permutation_plan(
-        cv, inputs.X, inputs.target, order_of, n_permutations, root, in_time=in_time
-    )
+    data, order_of = (cv, inputs.X, inputs.target), exchange.orders
+    plan = make_permutation_plan(*data, order_of, n_permutations, root, in_time=exchange.in_time)
     # scores of the observed labels, then of the permutations
     first_block = None if rule is None else 1 + rule.earliest
     scores: list[Scores] = []
@@ -300,8 +298,22 @@ def compare_with_permutations(
             for values in split_by_metric(scores).values()
         ):
             break
-    of_metric = split_by_metric(scores)
-    return evaluate_scores(of_metric, scoring, exchange, rule, inputs.confidence_level)
+    # the test of each metric
+    tests = {}
+    for key, values in split_by_metric(scores).items():
+        name = key or ("score" if scoring is None else name_scoring(scoring))
+        statistic, null = float(values[0]), values[1:]
+        if np.isnan(statistic):
+            raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
+        if np.isnan(null).any():
+            _checks.warn_user(
+                f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined. "
+                "They count as at least as good as the observed labels.",
+                UndefinedMetricWarning,
+            )
+        result = permutation_result(name, statistic, null, rule, inputs.confidence_level)
+        tests[key] = replace(result, exchanged=exchange.units, null_hypothesis=exchange.null)
+    return tests[""] if "" in tests else Results(tests)
 
 
 class Exchange(NamedTuple):
@@ -468,31 +480,6 @@ def _divide_series(y: np.ndarray, exchange: str) -> np.ndarray:
             f"correlated, so that {len(y)} samples contain fewer than three independent blocks."
         )
     return blocks
-
-
-def evaluate_scores(
-    scores: dict[str, np.ndarray],
-    scoring: Any,
-    exchange: Exchange,
-    rule: StoppingRule | None,
-    confidence_level: float,
-) -> Test | Results:
-    """Return the test of each metric, or of the only one. The observed scores come first."""
-    tests = {}
-    for key, values in scores.items():
-        name = key or ("score" if scoring is None else name_scoring(scoring))
-        statistic, null = float(values[0]), values[1:]
-        if np.isnan(statistic):
-            raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
-        if np.isnan(null).any():
-            _checks.warn_user(
-                f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined. "
-                "They count as at least as good as the observed labels.",
-                UndefinedMetricWarning,
-            )
-        result = permutation_result(name, statistic, null, rule, confidence_level)
-        tests[key] = replace(result, exchanged=exchange.units, null_hypothesis=exchange.null)
-    return tests[""] if "" in tests else Results(tests)
 
 
 def permutation_result(

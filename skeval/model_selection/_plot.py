@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval.model_selection._comparison import Comparison
 from skeval.utils import _plotting
@@ -246,7 +245,7 @@ class PerturbationDisplay(_plotting.ResultDisplay):
         label = f"training error {extra.resubstitution:.3f}"
         ax.axvline(extra.resubstitution, color="0.5", linestyle="--", label=label)
         ax.set_title(f"perturbed statistic: {extra.statistic.replace('_', '-')}", fontsize="medium")
-        ax.set(xlabel=mean_loss_name(result.loss), ylabel="perturbations")
+        ax.set(xlabel=result.name, ylabel="perturbations")
         _plotting.mark_integers(ax)
         ax.legend(fontsize="small")
 

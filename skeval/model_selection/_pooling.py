@@ -22,7 +22,7 @@ limits are those of Clopper and Pearson for all samples together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Literal, NamedTuple, get_args
@@ -34,11 +34,11 @@ from scipy.special import expit, logit, logsumexp, ndtr
 
 from skeval._adapters.runner import Runner
 from skeval._inference import intervals
-from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, variance_of_mean
+from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, spread_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import ErrorScore, check_confidence_level, check_option, in_order
+from skeval.utils._checks import ErrorScore, check_option, in_order
 from skeval.utils._text import write_ends
 
 ScaleName = Literal["auto", "binomial", "identity", "log"]
@@ -235,10 +235,10 @@ def new_site_error(
       q               33.15
       q pvalue        2.478e-05
     """
-    check_confidence_level(confidence_level)
     check_option("scale", scale, get_args(ScaleName))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    options |= {"confidence_level": confidence_level}
     inputs = validate_inputs(
         estimator, X, y, loss=loss, method="leave_one_site_out", **options, **run
     )
@@ -263,7 +263,7 @@ def new_site_error(
             sites[inputs.groups[rows[0]]] = describe_site(
                 mean_loss_name(loss_name),
                 mean_loss(tested),
-                float(np.sqrt(variance_of_mean(tested))),
+                spread_of_mean(tested).error,
                 confidence_level,
                 len(rows),
                 sizes[-1],
@@ -298,7 +298,7 @@ def pool_sites(
         rescaled = rescale(sites, scale) if counts is None else log_odds(counts)
         pooled = Pooled(*rescaled, at_least_normal=counts is not None)
         limits = {"hartung_knapp": pooled.limits, "prediction": pooled.prediction_limits}
-        limits = {name: partial(scale_back, back, ends) for name, ends in limits.items()}
+        limits = {name: partial(intervals.rescaled, back, ends) for name, ends in limits.items()}
     # errors on the original scale, by the linear approximation
     mean = float(back(pooled.mean))
     slope = {"binomial": mean * (1 - mean), "log": mean}.get(scale, 1.0)
@@ -333,15 +333,6 @@ def pool_sites(
             "sites": {**sites, "another site": another},
         },
     )
-
-
-def scale_back(
-    back: Any, ends: Callable[[float], intervals.Limits], confidence_level: float
-) -> intervals.Limits:
-    """Return the limits of an interval of logarithms or log-odds on the original scale."""
-    with np.errstate(over="ignore"):
-        low, high = back(np.array(ends(confidence_level))).tolist()
-    return low, high
 
 
 def is_normal(counts: SiteCounts) -> bool:

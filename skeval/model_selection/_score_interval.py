@@ -310,9 +310,8 @@ def score_repeats(
     results = {}
     for (name, score), loss in zip(errors.items(), losses, strict=True):
         of_loss = folds._replace(inputs=inputs.with_options(losses=(loss,)))
-        results[name] = score_of_error(
-            inputs, score, _interval_methods.average_repeats(of_loss, outputs)
-        )
+        error, _ = _interval_methods.collect_repeats(of_loss, outputs)
+        results[name] = score_of_error(inputs, score, error)
     # any other score: the mean over test sets
     of_fits = split_by_metric({} if one is None else (one.scores or [{}])[0] for one in outputs)
     shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}

@@ -23,7 +23,6 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._adapters.runner import Runner
-from skeval._inference.errors import METHODS
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import corrected_error, normal_interval
 from skeval._resampling.fit_request import FitRequest
@@ -521,7 +520,7 @@ def make_bootstrap_scorer(
     >>> round(float(search.best_score_), 3)
     -0.028
     """
-    _checks.check_option("method", method, METHODS)
+    _checks.check_option("method", method, get_args(ErrorBootstrap))
     return make_scorer_of(
         f"make_bootstrap_scorer({method!r})",
         bootstrap_error,
@@ -802,11 +801,10 @@ def tuning_optimism(
     >>> round(result.extra.inner_score, 3), round(result.extra.nested_score, 3)
     (0.65, 0.6)
     """
-    _checks.check_confidence_level(confidence_level)
     # a search that refits, on each training part
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    options |= run | {"name": "search"}
+    options |= run | {"name": "search", "confidence_level": confidence_level}
     inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options)
     plan, _ = make_repeated_plan(
         cv, n_repeats, inputs.X, inputs.target, inputs.groups, random_state

@@ -140,15 +140,13 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
 
     Missing values form a subgroup. Names of several types are compared as text.
     """
-    if isinstance(by, str | bytes):
-        raise ValueError(
-            f"by must have a subgroup for each of {n_samples} samples, got {by!r}. Pass the column "
-            "of the data frame, not its name."
-        )
     with _checks.naming("by"):
-        shape = np.shape(by)
+        shape = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
     if shape != (n_samples,):
-        raise ValueError(f"by must have a subgroup for each of {n_samples} samples, got {shape}.")
+        raise ValueError(
+            f"by must have a subgroup for each of {n_samples} samples, got {shape}. Pass the "
+            "column of a data frame, not its name."
+        )
     values = ["missing" if _checks.is_missing(value) else value for value in list(by)]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]

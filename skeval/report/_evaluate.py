@@ -30,7 +30,7 @@ from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
-from skeval.model_selection._interval_methods import AUTO, average_repeats, read_positive_weight
+from skeval.model_selection._interval_methods import AUTO, collect_repeats, read_positive_weight
 from skeval.model_selection._score_interval import measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import read_subgroups
@@ -533,7 +533,7 @@ def measure_outputs(evaluation: Evaluation) -> Results:
     for output, loss in losses_by_output(evaluation.inputs.loss, evaluation.target).items():
         # the loss of another column, from the outputs of the same fits
         inputs = evaluation.design.inputs.with_options(losses=(loss,))
-        one = average_repeats(evaluation.design._replace(inputs=inputs), evaluation.outputs)
+        one, _ = collect_repeats(evaluation.design._replace(inputs=inputs), evaluation.outputs)
         extra = MetricExtra(metric=one.name, label=output, greater_is_better=False)
         name = name_of(one.name, output, metrics)
         metrics[name] = replace(one, name=name, extra=extra)

@@ -406,7 +406,7 @@ def _write_estimate(
 ) -> str:
     """Return the current estimate as text, after a whole number of repeats."""
     n_repeats, n_done = design.plan.n_repeats, len(outputs) // design.plan.n_folds
-    estimate = _interval_methods.average_repeats(design.take(len(outputs)), outputs)
+    estimate, _ = _interval_methods.collect_repeats(design.take(len(outputs)), outputs)
     ends = write_ends(estimate.interval.low, estimate.interval.high)
     after = f" after {n_done} of at most {n_repeats} repeats" if n_repeats > 1 else ""
     return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
@@ -531,13 +531,13 @@ def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | Non
 
 def _select(evaluation: Evaluation) -> list[Any]:
     """Return the bias of selection outside the folds, its stability, and the names of features."""
-    level, folds = evaluation.inputs.confidence_level, evaluation.folds
+    folds = evaluation.folds
     parts: Any = split_at_selector(evaluation.inputs.estimator, evaluation.inputs.X)
     plan = plans.fold_plan(len(evaluation.target), folds)
     # the report shows that the interval is nan
     with ignored_warnings(UndefinedMetricWarning, "The interval is undefined"):
         repeat_of = np.zeros(len(folds), dtype=int)
-        bias = compare_selections(evaluation.strict.inputs, parts, plan, repeat_of, level)
+        bias = compare_selections(evaluation.strict.inputs, parts, plan, repeat_of)
     # the selected features of each fold
     head, _ = parts
     note = partial(read_selected, feature_names=evaluation.options.feature_names)
@@ -549,7 +549,7 @@ def _select(evaluation: Evaluation) -> list[Any]:
     if aligned is None:
         return [bias, None, None]
     with ignored_warnings(UndefinedMetricWarning):  # a warning says that all features are kept
-        stability = selection_stability(aligned[0], confidence_level=level)
+        stability = selection_stability(aligned[0], confidence_level=bias.confidence_level)
     return [bias, stability, aligned[1]]
 
 

@@ -82,7 +82,7 @@ def test_frequency_takes_the_names_of_a_fitted_pipeline():
     assert names == ["a $long$ name a $long$ name a $…"]
     display.figure_.canvas.draw()  # the dollars are no formula
     skipped = CV2FeatureSelectionPipeline(SelectKBest(k=1), GaussianNB(), cv=None).fit(frame, y)
-    with pytest.raises(ValueError, match="result must have selection frequencies"):
+    with pytest.raises(AttributeError, match="fold_supports_ needs inner rounds"):
         SelectionFrequencyDisplay.from_result(skipped)
 
 
