@@ -257,6 +257,23 @@ def test_splitters_are_suggested(function, given, meant):
         function(GaussianNB(), X, Y, cv=KFold)
 
 
+@pytest.mark.parametrize("folds", [2, 3])
+@pytest.mark.parametrize(
+    "function", [cross_val_error, error_interval, permutation_test, evaluate, learning_curve_band]
+)
+def test_folds_of_sorted_rows_train_on_all_classes(function, folds):
+    y = np.repeat(["a", "b", "c"], 20)
+    with pytest.raises(ValueError, match=r"^cv must .* 'a' .* fold 0.* sorted .*shuffle=True"):
+        function(GaussianNB(), X, y, cv=KFold(folds))
+    # other orders, shuffled folds, and folds that train on a part of each class
+    for cv, labels in (
+        (KFold(folds), np.tile(["a", "b", "c"], 20)),
+        (KFold(folds, shuffle=True, random_state=0), y),
+        (KFold(4), y),
+    ):
+        assert function(GaussianNB(), X, labels, cv=cv) is not None
+
+
 @pytest.mark.parametrize("function", FITTING)
 def test_a_formula_is_no_estimator(function):
     with pytest.raises(TypeError, match=r"estimator must have the methods .* formula"):
