@@ -15,6 +15,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score, f1_score, make_scorer, roc_auc_score
 from sklearn.model_selection import (
     GroupKFold,
+    KFold,
     LeaveOneOut,
     PredefinedSplit,
     RepeatedStratifiedKFold,
