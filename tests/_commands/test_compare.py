@@ -115,7 +115,7 @@ def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "brier_score_loss, permutation" in printed
     assert "roc_auc, delong" in printed
-    assert "only 0 and 1" not in printed
+    assert "only two values" not in printed
     assert main(["compare", *paths, "--metric", "roc_auc"]) == 1
     assert "brier" not in capsys.readouterr().out
 
@@ -130,9 +130,12 @@ def test_labels_beside_probabilities_are_said(place, tmp_path, capsys):
         pd.DataFrame({"target": truth, "prediction": guess}).to_csv(paths[-1], index=False)
     main(["compare", *paths])
     said = " ".join(capsys.readouterr().out.split())
-    assert f"note: {paths[place]} contains only 0 and 1" in said
+    assert f"note: {paths[place]} contains only two values" in said
+    assert f"note: {paths[1 - place]} contains" not in said
+    main(["compare", *paths, "--metric", "roc_auc"])
+    assert "only two values" not in capsys.readouterr().out  # the warning of the area is enough
     main(["compare", paths[place], paths[place]])
-    assert "only 0 and 1" not in capsys.readouterr().out
+    assert "only two values" not in capsys.readouterr().out
 
 
 def test_a_missing_file_is_an_error(files, capsys):
