@@ -38,7 +38,7 @@ SYNONYMS = {
 HINTS = {
     "--sep": "Quote the separator, as in --sep ';'.",
     "--algorithm": "In Python, skeval.evaluate_clusterer accepts other clusterers.",
-    "--cv": "It is the number of folds. For a hold-out set, pass --include holdout.",
+    "--cv": "It is the number of folds. For others, pass --include holdout or leave_one_out.",
 }
 """Remedies for options that shells or other programs read differently."""
 
@@ -64,16 +64,18 @@ class Parser(argparse.ArgumentParser):
         known = [one for one in known if one != word and (choice or one[:2] == "--")]
         same = [own for own in SYNONYMS.get(word, "").split() if own in known]
         others = [name for name, one in self.commands.items() if f" {word} " in one.format_help()]
-        close = same or get_close_matches(word, known, n=1, cutoff=0.7)
+        close = same or get_close_matches(word, known, n=1, cutoff=0.65)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        if message.endswith("required: COMMAND"):
-            hint = ", as in 'skeval evaluate iris'"
+        if "are required" in message:
+            example = f"{self.prog} iris" if " " in self.prog else "skeval evaluate iris"
+            example = example.replace("compare iris", "compare old.csv new.csv")
+            hint = f", as in {example!r}"
         elif choice and "." in word:
             hint = f" (did you mean 'skeval evaluate {word}'?)"
-        elif unknown and word[:1] == "-":
+        elif unknown and (word[:1] == "-" or "." in word):
             hint = f" (an option of {others[0]})" if others and not same else hint
             hint = hint or f" (see {self.prog} --help)"
-        elif unknown and "." not in word:
+        elif unknown:
             # the word follows the value of an option, or no option
             before = re.search(rf"(--[\w-]+) (\S+) {re.escape(word)}", self.words)
             meant = f'{before[1]} "{before[2]} {word}"' if before else f"--target {word}"

@@ -740,9 +740,11 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
         close = close or [other for other in folded if word in other][:2]
         hint = " or ".join(repr(folded[other]) for other in close if len(columns) > 1)
         if {*parts} <= {*columns}:  # several names with commas
-            single = [write_option(option, parts[0]), *map(shlex.quote, parts[1:])]
-            repeated = [write_option(option, part) for part in parts]
-            hint = " ".join(single if option == "--predictions" else repeated)
+            several = {"--predictions": " ", "--drop": " --drop ", "--text": " --text "}
+            mark = several.get(option)
+            hint = (
+                f"{option} {mark.join(map(shlex.quote, parts))}" if mark else f"{option} {parts[0]}"
+            )
         hint = f" (did you mean {hint}?)" if hint else ""
         missing.append(f"no column {name!r} for {option}{hint}")
     if not missing:
@@ -761,7 +763,9 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
     texts = [one for one in columns.values() if one.dtype == object]
     cells = [text.strip().lower() for one in texts for text in one.tolist()]
     row = next((name for name in named if cells.count(name.strip().lower()) == 1), None)
-    if others and (are_features or row is not None):
+    if row is not None and "x0" in columns:
+        text += " Leave out --no-header if the first line has the names."
+    elif others and (are_features or row is not None):
         text += f" One row contains {row!r}." if row is not None else ""
         text += " Rows must be samples. If the rows are features such as genes, transpose the file."
     raise ValueError(text)

@@ -488,6 +488,7 @@ OPTIONS = {
     "threshold": "--threshold", "groups": "--groups", "time": "--time", "cv": "--cv", "by": "--by",
     "n_jobs": "--jobs", "memory": "--memory", "predictions": "--predictions",
     "labels_true": "--target", "y_true": "the target", "y": "the target", "X": "the features",
+    "estimator": "--estimator",
 }  # fmt: skip
 """Options of the command line for the arguments of the Python functions."""
 ARGUMENT = re.compile(
@@ -506,6 +507,7 @@ REMEDIES = {
     r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
     r", or convert them, as by y_proba >= 0\.5": ", or write the predicted classes to the file",
     r"as the estimator": "as --estimator",
+    r"skeval\.evaluate_clusterer\(clusterer, X\)": "skeval cluster",
     r"must be None or ": "must be ",
     r"must be None ": "must not be passed ",
     r"but y has": "but the target has",

@@ -117,8 +117,8 @@ def add_evaluate(commands: Any) -> None:
 def read_threshold(text: str) -> Any:
     """Return a number, or the rule that chooses a threshold."""
     name, _, wanted = text.rpartition("=")
-    if text == "youden":
-        return text
+    if text.lower() == "youden":
+        return "youden"
     ends = {"sensitivity": 1.0, "specificity": 1.0, "cost_ratio": math.inf}
     with suppress(ValueError):
         number = _shared.read_number(wanted)

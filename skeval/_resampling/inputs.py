@@ -357,7 +357,9 @@ def resolve_loss(
                 f"{type(estimator).__name__} lacks."
             )
         return Loss(loss, NAMED[loss], "predict_proba")
-    if loss != "zero_one" and target.y.dtype.kind not in "fiu":
+    if loss == "zero_one":
+        _checks.refuse_fractions("y", target.y, f"{argument} counts wrong classes")
+    elif target.y.dtype.kind not in "fiu":
         raise ValueError(
             f"y must contain numbers for {argument}, got {target.y[:1].tolist()[0]!r}. Classes "
             "need a classifier as the estimator."

@@ -357,8 +357,9 @@ SYNONYMS = {
     **dict.fromkeys(("seed", "rng"), "random_state"),
     **dict.fromkeys(("ci", "alpha", "conf_level"), "confidence_level"),
     **dict.fromkeys(("metric", "metrics", "scorer"), "scoring metric"),
-    "scoring": "metric", "positive": "pos_label", "columns": "feature_names", "y": "labels_true",
-    "model": "estimator clusterer", "x_train": "X", "y_train": "y",
+    "mse": "squared", "mae": "absolute", "scoring": "metric", "positive": "pos_label",
+    "columns": "feature_names", "model": "estimator clusterer", "x_train": "X", "y_train": "y",
+    "y": "labels_true",
 }  # fmt: skip
 """Usual names of arguments in other packages, in lower case, and those of this package."""
 
