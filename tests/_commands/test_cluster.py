@@ -37,6 +37,18 @@ def printed(capsys, *arguments):
     return capsys.readouterr().out
 
 
+def test_labels_among_the_features_are_noted(iris, tmp_path, capsys):
+    path, plain = tmp_path / "a.csv", iris.drop(columns="target")
+    for kind in (iris["target"], iris["target"].map(str).radd("c")):
+        plain.assign(species=kind).to_csv(path, index=False)
+        assert "--target species compares" in printed(capsys, path, *QUICK)
+        assert "compares labels" not in printed(capsys, path, *QUICK, "--target", "species")
+    # no note on decimals, or if all features have few values
+    for frame in (plain, iris[["target"]].assign(half=iris["target"] // 2)):
+        frame.rename(columns={"target": "b"}).to_csv(path, index=False)
+        assert "compares labels" not in printed(capsys, path, *QUICK)
+
+
 def test_it_says_what_it_did(bundled):
     out, err = bundled
     first, second, _, *lines = out.splitlines()
