@@ -75,8 +75,11 @@ if not TYPE_CHECKING:
             return globals()[name]
         if name in _SUBPACKAGES:
             return import_module(f"skeval.{name}")
-        # Python suggests similar names of the object
-        text = f"module 'skeval' has no attribute {name!r}"
+        # a public name of a subpackage; Python suggests similar names of the object
+        text, public = f"module 'skeval' has no attribute {name!r}", not name.startswith("_")
+        for home in (*_SUBPACKAGES, "metrics.cluster") if public else ():
+            if name in import_module(f"skeval.{home}").__all__:
+                text += f". It is in skeval.{home}"
         raise AttributeError(text, name=name, obj=sys.modules[__name__])
 
 

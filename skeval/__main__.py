@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from difflib import get_close_matches
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from skeval._commands.cluster import add_cluster
 from skeval._commands.compare import add_compare
@@ -28,9 +28,17 @@ SECONDS_A_LINE = 10.0
 DESCRIPTION = "Honest evaluation of pattern-recognition systems for scikit-learn users."
 
 
+SYNONYMS = {
+    "--estimator": "--algorithm", "--model": "--estimator --algorithm", "--label": "--target",
+    "--metric": "--scoring", "--scoring": "--metric", "--folds": "--cv", "--delimiter": "--sep",
+    "--output": "--html", "--out": "--html", "--clusters": "--k", "--y": "--target",
+    "--features": "--drop", "--exclude": "--drop", "--positive": "--pos-label",
+}  # fmt: skip
+"""Names of options in other programs, and those of this one."""
 HINTS = {
     "--sep": "Quote the separator, as in --sep ';'.",
-    "--cv": "It is the number of folds. For a hold-out set, pass --include holdout.",
+    "--algorithm": "In Python, skeval.evaluate_clusterer accepts other clusterers.",
+    "--cv": "It is the number of folds. For others, pass --include holdout or leave_one_out.",
 }
 """Remedies for options that shells or other programs read differently."""
 
@@ -39,10 +47,12 @@ class Parser(argparse.ArgumentParser):
     """A parser that reports an error in one line, with the closest name."""
 
     words = ""
+    commands: ClassVar[dict[str, Parser]] = {}
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.set_defaults(parser=self)
+        self.commands[self.prog] = self
 
     def error(self, message: str) -> NoReturn:
         """Print the message and leave with status 2."""
@@ -52,15 +62,20 @@ class Parser(argparse.ArgumentParser):
         word = (unknown or choice or [""] * 2)[1]
         known = re.findall(r"[\w-]+", choice[2] if choice else self.format_help())
         known = [one for one in known if one != word and (choice or one[:2] == "--")]
-        close = get_close_matches(word, known, n=1, cutoff=0.7)
+        same = [own for own in SYNONYMS.get(word, "").split() if own in known]
+        others = [name for name, one in self.commands.items() if f" {word} " in one.format_help()]
+        close = same or get_close_matches(word, known, n=1, cutoff=0.65)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
-        if message.endswith("required: COMMAND"):
-            hint = ", as in 'skeval evaluate iris'"
+        if "are required" in message:
+            example = f"{self.prog} iris" if " " in self.prog else "skeval evaluate iris"
+            example = example.replace("compare iris", "compare old.csv new.csv")
+            hint = f", as in {example!r}"
         elif choice and "." in word:
             hint = f" (did you mean 'skeval evaluate {word}'?)"
-        elif unknown and word[:1] == "-":
+        elif unknown and (word[:1] == "-" or "." in word):
+            hint = f" (an option of {others[0]})" if others and not same else hint
             hint = hint or f" (see {self.prog} --help)"
-        elif unknown and "." not in word:
+        elif unknown:
             # the word follows the value of an option, or no option
             before = re.search(rf"(--[\w-]+) (\S+) {re.escape(word)}", self.words)
             meant = f"--target {word}"
@@ -68,9 +83,8 @@ class Parser(argparse.ArgumentParser):
                 option, value = before.groups()
                 meant = f'{option} "{value} {word}" or {option} {value} {option} {word}'
             hint = f" (did you mean {meant}? Options name the columns)"
-        hint = next(
-            (f". {text}" for name, text in HINTS.items() if f"argument {name}" in message), hint
-        )
+        texts = (text for name, text in HINTS.items() if f"argument {name}" in message)
+        hint = hint or next((f". {text}" for text in texts), "")
         self.exit(2, f"skeval: error: {message}{hint}\n")
 
 
@@ -93,6 +107,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else list(arguments)
     # argparse takes "-1%" for an option unless it is joined to its own
     joined = re.sub(r"(--[\w-]+)\0(?=-[\d.]+%(?:\0|$))", r"\1=", "\0".join(words))
+    if words and words[:1] == words[1:2]:
+        make_parser().error(f"the command {words[0]} is repeated. Data follow it, such as iris")
     options, unknown = make_parser().parse_known_args(joined.split("\0") if words else words)
     if unknown:
         options.parser.words = " ".join(words)

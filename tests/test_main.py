@@ -181,7 +181,12 @@ def test_an_installed_module_is_not_replaced_by_a_file_of_the_folder(tmp_path, c
         (["evaluate", "table.csv", "--sep", ""], "--sep ';'"),
         (["evaluate", "table.csv", "--sep"], "--sep ';'"),
         (["evaluate", "table.csv", "--cv", "0.3"], "--include holdout"),
-        (["cluster", "table.csv", "--estimator", "x"], "skeval cluster --help"),
+        (["cluster", "table.csv", "--estimator", "x"], "'--algorithm'"),
+        (["cluster", "table.csv", "--absent", "x"], "skeval cluster --help"),
+        (["compare", "a.csv", "b.csv", "--select", "3"], "skeval evaluate"),
+        (["cluster", "cluster", "table.csv"], "cluster is repeated"),
+        (["cluster", "table.csv", "--algorithm", "DBSCAN"], "evaluate_clusterer"),
+        (["cluster", "table.csv", "--algorithm", "k-means"], "'kmeans'"),
     ],
 )
 def test_words_in_the_wrong_place_name_the_right_call(words, meant, tmp_path, monkeypatch, capsys):

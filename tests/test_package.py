@@ -21,6 +21,12 @@ def test_every_name_is_there():
     assert {name for name in dir(skeval) if name.startswith("_")} == {"__version__"}
     with pytest.raises(AttributeError, match="module 'skeval' has no attribute 'evaluat'"):
         skeval.evaluat  # noqa: B018
+    for name, home in {
+        "bootstrap_error": "model_selection",
+        "dunn_score": "metrics.cluster",
+    }.items():
+        with pytest.raises(AttributeError, match=rf"{name}'\. It is in skeval\.{home}$"):
+            getattr(skeval, name)
 
 
 def test_names_are_imported_as_they_are_used_solvers_with_any_and_no_extra_but_to_draw():

@@ -441,9 +441,9 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
                 rarest, only = names.tolist()[int(sizes.argmin())], names[codes[:1]].tolist()
                 what = f"class {only[0]!r} only" if only else "no sample"
                 raise TooFewMembersError(
-                    f"y must have more samples of class {rarest!r} for method={inputs.method!r}, "
-                    f"got {sizes.min()}, and a training set contains {what}. Collect more samples "
-                    "of this class, or merge it with another class."
+                    f"y must have two classes in each training set of method={inputs.method!r}, "
+                    f"got {what} in one. Use stratified folds or, in time order, fewer folds. "
+                    f"Otherwise collect more samples of class {rarest!r}, which has {sizes.min()}."
                 )
         return replace(block, train=block.train * inputs.weight) if weighted else block
 

@@ -25,6 +25,7 @@ import numpy as np
 import sklearn.datasets
 
 from skeval._commands import BUNDLED
+from skeval.utils._checks import refuse_measurement
 from skeval.utils._text import read_times
 
 TEXT_FILES, EXCEL_FILES = (".csv", ".tsv", ".txt"), (".xlsx", ".xls")
@@ -144,6 +145,10 @@ class Table:
                     f"{self._name_rows(missing)}. Complete or delete them"
                     f"{keeps * (role != 'time')}."
                 )
+        for role in ("groups", "by"):
+            for column in map(self.columns.__getitem__, roles[role]):
+                numbers = column if column.dtype != object else read_numbers(column, options)
+                refuse_measurement(f"--{role}", numbers)
         # the features in one array, of objects if there are texts
         used = {*excluded, *roles["target"], *roles["groups"], *roles["time"]}
         features, left_out = self._read_features(
@@ -507,7 +512,8 @@ def explain_errors(hints: Sequence[str]) -> Iterator[None]:
         yield
     except ValueError as error:
         texts = [f"{text[:1].upper()}{text[1:]}" for text in hints]
-        raise ValueError(" ".join([f"{str(error).rstrip('.')}.", *texts])) from error
+        text = f"{error}{'' if str(error).endswith(('.', '?')) else '.'}"
+        raise ValueError(" ".join([text, *texts])) from error
 
 
 # --- readers of files
@@ -646,6 +652,7 @@ def _name_file(path: Path) -> Iterator[None]:
         remedy = "Check --sep. Skip lines above the column names with --skiprows N"
         if isinstance(error, pandas.errors.ParserWarning):
             text = "the first row has more values than column names"
+            remedy = f"Name all columns, row names included. {remedy}"
         elif isinstance(error, UnicodeError | LookupError):
             remedy = "Name its encoding, such as --encoding cp1252, utf-8 or utf-16"
             remedy += ". An Excel file must end in .xlsx or .xls"
@@ -733,9 +740,11 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
         close = close or [other for other in folded if word in other][:2]
         hint = " or ".join(repr(folded[other]) for other in close if len(columns) > 1)
         if {*parts} <= {*columns}:  # several names with commas
-            single = [write_option(option, parts[0]), *map(shlex.quote, parts[1:])]
-            repeated = [write_option(option, part) for part in parts]
-            hint = " ".join(single if option == "--predictions" else repeated)
+            several = {"--predictions": " ", "--drop": " --drop ", "--text": " --text "}
+            mark = several.get(option)
+            hint = (
+                f"{option} {mark.join(map(shlex.quote, parts))}" if mark else f"{option} {parts[0]}"
+            )
         hint = f" (did you mean {hint}?)" if hint else ""
         missing.append(f"no column {name!r} for {option}{hint}")
     if not missing:
@@ -748,10 +757,16 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
         mark = next((mark for mark in ";\t|, " if mark in next(iter(columns))), " ")
         mark = {"\t": "\\t"}.get(mark, mark)
         text += f" If the columns have another separator, pass it, as in --sep '{mark}'."
-    # names of features in the first column, and numbers or the missing name beside them
+    # a row with a missing name, or names of features in the first column and numbers beside them
     names = set(first.tolist()) if first.dtype == object and others else set()
-    numeric = all(column.dtype != object for column in others)
-    if len(names) == len(first) and (numeric or names & {*named}):
+    are_features = len(names) == len(first) and all(column.dtype != object for column in others)
+    texts = [one for one in columns.values() if one.dtype == object]
+    cells = [text.strip().lower() for one in texts for text in one.tolist()]
+    row = next((name for name in named if cells.count(name.strip().lower()) == 1), None)
+    if row is not None and "x0" in columns:
+        text += " Leave out --no-header if the first line has the names."
+    elif others and (are_features or row is not None):
+        text += f" One row contains {row!r}." if row is not None else ""
         text += " Rows must be samples. If the rows are features such as genes, transpose the file."
     raise ValueError(text)
 
@@ -760,10 +775,12 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
 
 
 def _shorten(names: Iterable[str]) -> str:
-    """Return the first few names as one text."""
-    names = [*names]
-    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    return ", ".join(map(repr, names[:MAX_LISTED])) + more
+    """Return the first few names and the last one, often the target, as one text."""
+    listed = [repr(name) for name in names]
+    n_more = len(listed) - MAX_LISTED
+    if n_more > 0:
+        listed[MAX_LISTED - 1 : -1] = [f"{n_more} more"]
+    return ", ".join(listed)
 
 
 def write_option(option: str, value: str) -> str:

@@ -138,11 +138,15 @@ def add_command(
             add(option, help=" ".join(text.split()), **how)
 
 
+MARKS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
+"""Names of separators."""
+
+
 def read_mark(text: str) -> str:
-    """Return a separator."""
+    """Return a separator, which may be passed by its name."""
     if not text:
         raise argparse.ArgumentTypeError("must be a character, got ''")
-    return text.replace("\\t", "\t")
+    return MARKS.get(text.lower(), text.replace("\\t", "\t"))
 
 
 def parse_whole_number(least: int, text: str) -> int:
@@ -410,6 +414,8 @@ def _write_headline(table: Table, options: argparse.Namespace) -> str:
 
 def find_positive(table: Table, options: argparse.Namespace) -> Any:
     """Return the class of --pos-label, or None without this option."""
+    from skeval.utils._checks import suggest
+
     if options.pos_label is None:
         return None
     if table.is_numeric:
@@ -417,7 +423,7 @@ def find_positive(table: Table, options: argparse.Namespace) -> Any:
     if options.pos_label not in (classes := table.name_classes()):
         raise ValueError(
             f"--pos-label must be one of the classes {', '.join([*classes][:10])}, got "
-            f"{options.pos_label!r}."
+            f"{options.pos_label!r}{suggest(options.pos_label, classes)}."
         )
     return classes[options.pos_label]
 
@@ -482,6 +488,7 @@ OPTIONS = {
     "threshold": "--threshold", "groups": "--groups", "time": "--time", "cv": "--cv", "by": "--by",
     "n_jobs": "--jobs", "memory": "--memory", "predictions": "--predictions",
     "labels_true": "--target", "y_true": "the target", "y": "the target", "X": "the features",
+    "estimator": "--estimator",
 }  # fmt: skip
 """Options of the command line for the arguments of the Python functions."""
 ARGUMENT = re.compile(
@@ -497,8 +504,10 @@ REMEDIES = {
     r" Otherwise pass kind='scores'\.": "",
     r" Pass kind='probabilities' if the predictions are probabilities\.": "",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
-    r", such as y_proba >= 0\.5": "",
     r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
+    r", or convert them, as by y_proba >= 0\.5": ", or write the predicted classes to the file",
+    r"as the estimator": "as --estimator",
+    r"skeval\.evaluate_clusterer\(clusterer, X\)": "skeval cluster",
     r"must be None or ": "must be ",
     r"must be None ": "must not be passed ",
     r"but y has": "but the target has",
@@ -507,7 +516,6 @@ REMEDIES = {
     r"such as LogisticRegression": "such as --estimator logistic",
     r"continuous (format )?is not supported": "it is for classes. For numbers, use one such as r2",
     r" for method='delong'": " for an area under the ROC curve",
-    r" For more classes, metric must be 'roc_auc_ovr' .*": "",
     r"multi_class must be in \('ovo', 'ovr'\)": "it is for two classes. Pass roc_auc_ovr",
     r"Please choose another average setting[^.]*": "Choose a variant such as f1_macro",
 }

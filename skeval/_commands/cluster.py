@@ -5,12 +5,17 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skeval._commands import _shared
 
+if TYPE_CHECKING:
+    from skeval._commands._data import Table
+
 REPEATS, QUICK_REPEATS = 10, 3
 """Number of random splits into halves, and of starts of k-means."""
+MAX_LABELS = 10
+"""Maximum number of values of a column that may have labels."""
 TARGET = """
 --target COLUMN    column of known classes, excluded from the features and compared with the
                    clusters at the end (default: target, if present)"""
@@ -68,6 +73,7 @@ def _run(options: argparse.Namespace) -> None:
     """Evaluate an algorithm and print the report."""
     candidates = None if options.k is None else parse_range(options.k)
     table = _shared.read_columns(options, needs_target=False)
+    note_labels(table)
     # features are prepared before clustering, since there are no folds
     repeats = QUICK_REPEATS if options.quick else REPEATS
     from sklearn.pipeline import make_pipeline
@@ -101,6 +107,26 @@ def _run(options: argparse.Namespace) -> None:
     _shared.run(table, options, procedure, evaluate)
 
 
+def note_labels(table: Table) -> None:
+    """Note that a feature may have the labels of known classes, if none are passed."""
+    from skeval._commands._data import write_option
+
+    kinds = {}
+    for name, column in zip(table.feature_names, table.X.T, strict=True):
+        values = {*column.tolist()}
+        whole = all(isinstance(value, str) or value % 1 == 0 for value in values)
+        kinds[name] = whole and 2 <= len(values) <= MAX_LABELS
+    labels = [name for name, is_label in kinds.items() if is_label]
+    if table.y is not None or not labels or all(kinds.values()):
+        return
+    name, few = labels[-1], ", ".join(map(repr, labels))
+    table.notes.append(
+        f"the features include columns with at most {MAX_LABELS} values ({few}), which may be "
+        f"labels. {write_option('--target', name)} compares labels with the clusters, and "
+        f"{write_option('--drop', name)} leaves them out."
+    )
+
+
 def parse_range(text: str) -> range:
     """Return the numbers of clusters of ``A:B`` or of one number."""
     match = re.fullmatch(r"(\d{1,9})(?::(\d{1,9}))?", text)
@@ -108,5 +134,9 @@ def parse_range(text: str) -> range:
         raise ValueError(f"--k must be a range such as 2:8, or one number, got {text!r}.")
     first, last = int(match[1]), int(match[2] or match[1])
     if not 2 <= first <= last:
-        raise ValueError(f"--k must ascend from 2 or more, such as 2:8, got {text!r}.")
+        low, high = max(2, min(first, last)), max(3, first, last)
+        raise ValueError(
+            f"--k must ascend from 2 or more clusters, got {text!r} (did you mean {low}:{high}?). "
+            "A single cluster is always tested."
+        )
     return range(first, last + 1)

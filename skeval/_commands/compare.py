@@ -128,12 +128,14 @@ def _run(options: argparse.Namespace) -> int:
             notes[0] = f"{result}, although {area.scoring} differs significantly in the other " + (
                 "direction. --metric roc_auc chooses it."
             )
-        notes += [
-            f"{table.options.data} contains only 0 and 1. If these are labels and not "
-            "probabilities, compare the labels of both models."
-            for table, column in zip(tables, values.columns, strict=True)
-            if not (column % 1).any()
-        ]
+    for table, column in zip(tables, values.columns, strict=True):
+        has_scores = values.kind in ("probabilities", "scores") and not identical
+        if has_scores and len({*column.tolist()}) == 2 and "single point" not in str(notes):
+            notes.append(
+                f"{table.options.data} contains only two values. If these are labels, their area "
+                "under the ROC curve and Brier score are not those of the model's scores. Compare "
+                "probabilities, or the labels of both models."
+            )
     matched = "their order" if key is None else f"the column {key!r}"
     notes += [f"the rows of both files are matched by {matched}."]
     notes += [note for table in tables for note in (*table.notes[1:], *table.hints)]
@@ -272,6 +274,9 @@ def _name_row(table: Table, place: int) -> str:
 
 def _match_rows(tables: Sequence[Table], key: str) -> None:
     """Give the rows of the second file the order of the first one."""
+    from skeval._commands._data import write_option
+
+    groups = f"{write_option('--groups', key)} instead of --id"
     names = [[str(value).strip() for value in table.left_out[key]] for table in tables]
     for this, other in ((0, 1), (1, 0)):
         n_rows = Counter(names[this])
@@ -282,6 +287,8 @@ def _match_rows(tables: Sequence[Table], key: str) -> None:
                     f"{tables[this].options.data} has {n_rows[value] or 'no'} rows with {value!r}, "
                     f"as in {_name_row(tables[other], place)}. Write the same rows and {key} to "
                     "both files, or pass --id COLUMN with another column."
+                    + f" For several rows of one {key}, pass {groups}."
+                    * (n_rows[value] > 1)
                 )
     places, new = {value: place for place, value in enumerate(names[1])}, tables[1]
     order = [places[value] for value in names[0]]
@@ -303,6 +310,14 @@ def _check_rows(tables: Sequence[Table], what: str, values: Sequence[Any], key: 
     if differ:
         place = differ[0]
         order = f" Sort both files alike, or {named}." if key is None else ""
+        # classes with other names, or the target in the place of the predictions
+        pairs = [*dict.fromkeys(zip(old, new, strict=True))]
+        if 1 < len({*old}) == len({*new}) == len(pairs) < len(old) / 2:
+            codes = ", ".join(f"{a!r} as {b!r}" for a, b in pairs[:3])
+            order = f" {second} seems to code the classes of {first} differently, {codes}."
+        for this, other in (tables, tables[::-1]):
+            if this.X[:, 0].tolist() == other.y.tolist() and len({*other.y}) < len(old) / 2:
+                order = f" {this.options.data} seems to have the target in --predictions."
         one, other = (_name_row(table, place) for table in tables)
         raise ValueError(
             f"the {what} differs in {len(differ)} of {len(old)} rows: {one} has {old[place]!r}, "

@@ -117,8 +117,8 @@ def add_evaluate(commands: Any) -> None:
 def read_threshold(text: str) -> Any:
     """Return a number, or the rule that chooses a threshold."""
     name, _, wanted = text.rpartition("=")
-    if text == "youden":
-        return text
+    if text.lower() == "youden":
+        return "youden"
     ends = {"sensitivity": 1.0, "specificity": 1.0, "cost_ratio": math.inf}
     with suppress(ValueError):
         number = _shared.read_number(wanted)
@@ -233,7 +233,10 @@ def _make_estimator(table: Table, options: argparse.Namespace) -> tuple[Any, str
     if options.select is not None:
         n_features = table.X.shape[1] + sum(len(set(table.X[:, k])) - 1 for k in table.texts)
         if options.select > n_features:
-            raise ValueError(f"--select must be at most {n_features} here, got {options.select}.")
+            raise ValueError(
+                f"--select must be at most {n_features}, the number of features"
+                f"{', with one for each text' * bool(table.texts)}, got {options.select}."
+            )
         selector = SelectKBest(k=options.select)
         steps.append(selector.set_params(score_func=f_regression) if table.is_numeric else selector)
         selected = f" on the {options.select} best features"

@@ -335,6 +335,7 @@ def resolve_loss(
         return resolve_output_loss(loss, target)
     # the loss by name
     if loss is None:
+        argument = argument or "a regressor"
         loss = "squared" if target.classes is None else "zero_one"
     if not isinstance(loss, str) or loss not in NAMED:
         raise ValueError(
@@ -352,9 +353,12 @@ def resolve_loss(
                 f"{type(estimator).__name__} lacks."
             )
         return Loss(loss, NAMED[loss], "predict_proba")
-    if loss != "zero_one" and target.y.dtype.kind not in "fiu":
+    if loss == "zero_one":
+        _checks.refuse_fractions("y", target.y, f"{argument} counts wrong classes")
+    elif target.y.dtype.kind not in "fiu":
         raise ValueError(
-            f"{argument} needs numbers in y, got dtype {target.y.dtype}. Classes need a classifier."
+            f"y must contain numbers for {argument}, got {target.y[:1].tolist()[0]!r}. Classes "
+            "need a classifier as the estimator."
         )
     return Loss(loss, NAMED[loss])
 

@@ -602,7 +602,7 @@ def make_permutation_plan(
     n_folds = splitter.get_n_splits(X, target.y, groups)
     # folds that do not depend on the labels are made once
     if splits_by_position(splitter):
-        splitter = sk.check_cv(list(splitter.split(X)))
+        splitter = sk.check_cv(list(split_samples(splitter, X, target, None)))
     # folds stratified by the permuted labels
     deal = make_dealer(splitter, target) if groups is None else None
     planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
@@ -647,11 +647,25 @@ def resolve_folds(
 def split_samples(
     splitter: Any, X: Any, target: Target, groups: Any
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the (train, test) indices of each fold. Raise an error if a fold splits a group."""
+    """Yield the (train, test) indices of each fold.
+
+    Raise an error if a fold splits a group, or lacks a class because rows are sorted by class.
+    """
     n = len(target)
+    # samples sorted by class, without the splitters of series, whose order has a meaning
+    is_sorted = target.n_classes == 1 + np.count_nonzero(target.codes[1:] != target.codes[:-1])
+    is_sorted &= groups is None and not isinstance(splitter, sk.TimeSeriesSplit)
     for fold, (train, test) in enumerate(_split_quietly(splitter, X, target.y, groups)):
         train, test = fold_indices(n, "train", train), fold_indices(n, "test", test)
         check_whole_groups(fold, train, test, groups)
+        absent = np.setdiff1d(target.codes[test], target.codes[train]) if is_sorted else test[:0]
+        if absent.size and np.ptp(test) == len(test) - 1:
+            raise ValueError(
+                f"cv must train on all classes, but class {target.decode(absent).tolist()[0]!r} "
+                f"is absent from the training samples of fold {fold}, because the rows are sorted "
+                "by y and the folds are not shuffled. Pass StratifiedKFold() or "
+                "KFold(shuffle=True)."
+            )
         yield train, test
 
 

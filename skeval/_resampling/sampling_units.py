@@ -106,7 +106,8 @@ class Target:
         if len(classes) != 2 or not np.isscalar(pos_label) or pos_label not in classes:
             raise ValueError(
                 f"pos_label must be None or one of two classes, got {pos_label!r}, but y has "
-                f"{'the classes ' + ', '.join(map(repr, classes[:5])) if classes else 'numbers'}."
+                f"{'the classes ' + ', '.join(map(repr, classes[:5])) if classes else 'numbers'}"
+                f"{_checks.suggest(pos_label, map(str, classes)) if len(classes) == 2 else ''}."
             )
         return replace(self, positive=classes.index(pos_label))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
-from inspect import signature
+from inspect import isfunction, signature
 from numbers import Real
 from typing import Any, Literal
 
@@ -217,10 +217,13 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
             )
         function, _, larger_is_better = metric_of_scorer(part)
         row = _table.find_row(function)
-        if row is not None and function is part:
+        # a metric, or a function of two arrays
+        of_arrays = isfunction(part) and len(signature(part).parameters) == 2
+        if function is part and (row is not None or of_arrays):
+            larger = True if row is None else row.greater_is_better
             raise TypeError(
                 f"scoring must be a name or a scorer, got the metric {function.__name__}. Pass "
-                f"make_scorer({function.__name__}, greater_is_better={row.greater_is_better})."
+                f"make_scorer({function.__name__}, greater_is_better={larger})."
             )
         if larger_is_better and row is not None and not row.greater_is_better:
             raise ValueError(

@@ -461,9 +461,7 @@ class ComparedPredictions:
             ranking = row.influence(arguments, sample)
             if ranking is None:
                 raise ValueError(
-                    f"y_true must contain two classes for method='delong', got {len(classes)}. "
-                    "For more classes, metric must be 'roc_auc_ovr' or 'roc_auc_ovo', with one "
-                    "column of probabilities per class."
+                    f"y_true must contain two classes for method='delong', got {len(classes)}."
                 )
             values.append(ranking.value)
             influence.append(ranking.influence)

@@ -854,10 +854,19 @@ def read_probabilities(
     metric: Callable[..., float] | None, name: str, y_true: Any, y_pred: Any
 ) -> Any:
     """Return predictions. If a metric requires probabilities, each row must sum to 1."""
-    function = None if metric is None else _table.unwrap(metric)[0]
+    function, arguments = (None, {}) if metric is None else _table.unwrap(metric)
     row = None if function is None else _table.find_row(function)
     if row is not None and row.response == _table.SCORES:
-        warn_of_labels(name, make_column(y_true), make_column(y_pred))
+        true, pred = make_column(y_true), make_column(y_pred)
+        warn_of_labels(name, true, pred)
+        # swapped arguments have as many values as samples
+        n_values = len(np.unique(true)) if true.ndim == 1 and function is roc_auc_score else 0
+        several = 2 < n_values <= len(true) / 2
+        if several and (pred.ndim == 1 or "multi_class" not in arguments):
+            raise ValueError(
+                "metric must be 'roc_auc_ovr' or 'roc_auc_ovo' for more than two classes, with one "
+                f"column of probabilities per class, got {name} of shape {pred.shape}."
+            )
     if row is None or np.ndim(make_column(y_pred)) != 2 or np.ndim(make_column(y_true)) != 1:
         return y_pred
     columns = make_column(y_pred)
@@ -876,8 +885,8 @@ def warn_of_labels(name: str, true: NDArray[Any], pred: NDArray[Any]) -> None:
     labels = np.unique(pred).tolist() if few else []
     if len(labels) == 2 and np.isin(labels, true).all():
         _checks.warn_user(
-            f"{name} has the labels {labels[0]!r} and {labels[1]!r}, which give a single point of "
-            "the curve. Pass probabilities or scores instead."
+            f"the labels {labels[0]!r} and {labels[1]!r} of {name} give a single point of the "
+            "curve. Pass probabilities or scores instead."
         )
 
 

@@ -417,9 +417,9 @@ class ProcedureScorer(RoutedScorer):
             )
             return
         raise UntrainedModelError(
-            f"Pass cv=WholeSample() for scoring={self.name}: the model was not trained on the {n} "
-            "samples that are scored, since a clone fitted to them differs. If it was, "
-            "also pass sample_weight, groups and params of its fit to the scorer. A halving "
+            f"Pass cv=WholeSample() for scoring={self.name}, because the model must be trained on "
+            f"all {n} samples that are scored, but a clone fitted to them predicts differently. If "
+            "the fit used sample_weight, groups or params, also pass them to the scorer. A halving "
             "search needs an integer random_state."
         )
 

@@ -109,6 +109,8 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
             text += " Pass an estimator, such as SVC(), instead of its name."
         elif "fit" in methods and (hasattr(value, "predict") or callable(value)):
             text += " Without a fit, call skeval.evaluate_predictions(y_true, predictions)."
+        elif name == "estimator" and any(hasattr(one, "fit") for one in list_items(value)):
+            text += " skeval.evaluate and skeval.compare_classifiers accept several models."
         elif name in ORDERS and not is_no_table(value):
             text += f" The order of arguments is {ORDERS[name]}."
         elif name == "clusterer" and hasattr(value, "predict"):
@@ -116,6 +118,12 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         raise TypeError(text)
     if "predict" in methods:
         refuse_untagged_classifier(name, value)
+
+
+def list_items(value: Any) -> list[Any]:
+    """Return the items of a list or dict, and none of anything else."""
+    values = value.values() if isinstance(value, Mapping) else value
+    return list(values) if isinstance(value, Mapping | list | tuple) else []
 
 
 def refuse_class(name: str, value: Any) -> None:
@@ -342,10 +350,27 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
     return value
 
 
+SYNONYMS = {
+    **dict.fromkeys(("n_bootstraps", "n_bootstrap", "n_boot", "n_iter", "b"), "n_resamples"),
+    **dict.fromkeys(("n_perm", "n_perms"), "n_permutations"),
+    **dict.fromkeys(("folds", "n_splits", "k", "kfold"), "cv n_folds n_clusters"),
+    **dict.fromkeys(("seed", "rng"), "random_state"),
+    **dict.fromkeys(("ci", "alpha", "conf_level"), "confidence_level"),
+    **dict.fromkeys(("metric", "metrics", "scorer"), "scoring metric"),
+    "mse": "squared", "mae": "absolute", "scoring": "metric", "positive": "pos_label",
+    "columns": "feature_names", "model": "estimator clusterer", "x_train": "X", "y_train": "y",
+    "y": "labels_true",
+}  # fmt: skip
+"""Usual names of arguments in other packages, in lower case, and those of this package."""
+
+
 def suggest(value: object, options: Iterable[str]) -> str:
     """Return ", did you mean ...?" without the mark, with the option that a value resembles."""
-    # options by their names
+    # options by their names, or by what other packages call them
     word, options = str(value).lower(), tuple(options)
+    for one in SYNONYMS.get(word, "").split():
+        if one in options:
+            return f" (did you mean {one!r}?)"
     named = {option.lower(): option for option in options}
     # and by their last words, and by initials, as "loo" of LeaveOneOut()
     known = {option.rpartition("_")[2].lower(): option for option in options}
@@ -514,7 +539,9 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     if np.ndim(groups) > 2:
         raise ValueError(f"groups must have at most two dimensions, got {np.ndim(groups)}.")
     if np.ndim(groups) < 2:
-        return check_y("groups", np.asanyarray(groups))
+        groups = check_y("groups", np.asanyarray(groups))
+        refuse_measurement("groups", groups)
+        return groups
     # kinds of groups in columns
     if hasattr(groups, "columns"):
         columns = [groups[name] for name in groups.columns]
@@ -537,6 +564,17 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
+
+
+def refuse_measurement(name: str, values: np.ndarray) -> None:
+    """Raise an error if more than half of the groups of samples are different decimals."""
+    numbers = values[values == values] if values.dtype.kind == "f" else values[:0]
+    n_different = len(np.unique(numbers))
+    if n_different > len(values) / 2 and np.any(numbers % 1):
+        raise ValueError(
+            f"{name} must contain values that samples share, got {n_different} different decimals "
+            f"for {len(values)} samples. Replace a measurement by ranges, such as '40 to 50'."
+        )
 
 
 def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
@@ -1037,7 +1075,10 @@ def positive_label(classes: list[object], pos_label: object) -> object:
             f"classes {classes}."
         )
     if count_dimensions(pos_label) or (len(classes) == 2 and pos_label not in classes):
-        raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
+        hint = suggest(pos_label, map(str, classes))
+        raise ValueError(
+            f"pos_label must be one of the classes {classes}, got {pos_label!r}{hint}."
+        )
     return pos_label
 
 

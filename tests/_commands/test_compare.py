@@ -56,6 +56,33 @@ def test_files_that_differ_in_their_samples_are_refused(files, tmp_path, capsys)
     assert "no column 'p' for --predictions (did you mean" in capsys.readouterr().err
 
 
+def test_rows_of_one_object_and_columns_in_other_places_get_a_remedy(tmp_path, capsys):
+    y, paths = np.repeat(["no", "yes"], 20), [str(tmp_path / f"{k}.csv") for k in range(2)]
+    p = np.random.default_rng(0).random(40).round(3)
+    table = pd.DataFrame({"patient": np.arange(40) // 2, "target": y, "prediction": p})
+
+    def explain(other, *words):
+        table.to_csv(paths[0], index=False)
+        other.to_csv(paths[1], index=False)
+        for order in (paths, paths[::-1]):
+            assert main(["compare", *order, *words]) == 2
+            yield capsys.readouterr().err
+
+    for said in explain(table, "--id", "patient"):
+        assert "--groups patient instead of --id" in said
+    for said in explain(table.iloc[:30].drop_duplicates("patient"), "--groups", "patient"):
+        assert "instead of --id" not in said
+    for said in explain(table.assign(target=p, prediction=y)):
+        assert f"{paths[1]} seems to have the target in --predictions" in said
+    for said in explain(table.assign(target=(y == "yes") * 1)):
+        assert "differently" in said
+    for said in explain(table.assign(target=y[::-1])):
+        assert "differently" in said
+    for said in explain(table.assign(target=np.roll(y, 3))):
+        assert "differently" not in said
+        assert "seems to" not in said
+
+
 def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert main(["compare", files["old"], files["old"], "--margin", "0.001"]) == 0
     printed = capsys.readouterr().out
@@ -115,7 +142,7 @@ def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "brier_score_loss, permutation" in printed
     assert "roc_auc, delong" in printed
-    assert "only 0 and 1" not in printed
+    assert "only two values" not in printed
     assert main(["compare", *paths, "--metric", "roc_auc"]) == 1
     assert "brier" not in capsys.readouterr().out
 
@@ -130,9 +157,12 @@ def test_labels_beside_probabilities_are_said(place, tmp_path, capsys):
         pd.DataFrame({"target": truth, "prediction": guess}).to_csv(paths[-1], index=False)
     main(["compare", *paths])
     said = " ".join(capsys.readouterr().out.split())
-    assert f"note: {paths[place]} contains only 0 and 1" in said
+    assert f"note: {paths[place]} contains only two values" in said
+    assert f"note: {paths[1 - place]} contains" not in said
+    main(["compare", *paths, "--metric", "roc_auc"])
+    assert "only two values" not in capsys.readouterr().out  # the warning of the area is enough
     main(["compare", paths[place], paths[place]])
-    assert "only 0 and 1" not in capsys.readouterr().out
+    assert "only two values" not in capsys.readouterr().out
 
 
 def test_a_missing_file_is_an_error(files, capsys):

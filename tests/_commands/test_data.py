@@ -405,8 +405,52 @@ def test_unknown_columns_are_named_at_once(tmp_path):
     message = r"no column 'Age' for --drop \(did you mean 'age'\?\) and no column 'ill' for --id"
     with pytest.raises(ValueError, match=message):
         load(path, "--drop", "Age", "--id", "ill")
+    with pytest.raises(ValueError, match=r"--drop \(did you mean --drop age --drop x\?"):
+        load(path, "--drop", "age,x")
+    with pytest.raises(ValueError, match=r"--target \(did you mean --target age\?"):
+        load(path, "--target", "age,x")
     with pytest.raises(ValueError, match="--target and --drop both name 'target'"):
         load(path, "--drop", "target")
+
+
+def test_separators_have_names(tmp_path):
+    for name, mark in {"tab": "\t", "Semicolon": ";", "pipe": "|"}.items():
+        pd.DataFrame(BASE).to_csv(tmp_path / "a.csv", sep=mark, index=False)
+        assert load(tmp_path / "a.csv", "--sep", name).feature_names == ["x"]
+
+
+def test_an_error_lists_the_last_column(tmp_path):
+    wide = {f"f{k}": AMOUNTS for k in range(20)} | {"outcome": BASE["target"]}
+    path = write_table(tmp_path / "a.csv", **wide)
+    with pytest.raises(ValueError, match=r"'f0', .*'f6', 13 more, 'outcome'"):
+        load(path)
+    with pytest.raises(ValueError, match=r"are 'x', 'target'\.$"):
+        load(write(path), "--target", "y")
+
+
+@pytest.mark.parametrize("row", ["target", " Target "])
+def test_a_target_in_a_row_is_the_sign_of_a_transposed_file(tmp_path, row):
+    genes = pd.DataFrame(np.arange(40.0).reshape(10, 4), columns=list("abcd"))
+    genes.insert(0, "gene", ["g", "g", *"hijklmno"])
+    labels = pd.DataFrame([[row, "y", "n", "y", "n"]], columns=genes.columns)
+    pd.concat([genes, labels]).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(ValueError, match=r"One row contains 'target'.* transpose"):
+        load(tmp_path / "a.csv")
+    for name in ("absent", "g", "y"):  # no row, or several
+        with pytest.raises(ValueError, match="no column") as error:
+            load(tmp_path / "a.csv", "--target", name)
+        assert "transpose" not in str(error.value)
+    with pytest.raises(ValueError, match=r"no column 'gene'.* Leave out --no-header"):
+        load(tmp_path / "a.csv", "--no-header", "--target", "gene")
+
+
+@pytest.mark.parametrize("role", ["groups", "by"])
+def test_measurements_are_no_groups(tmp_path, role):
+    path = write(tmp_path / "a.csv", dose=[f"{k}.5" for k in range(N)], few=AMOUNTS % 9 / 2)
+    with pytest.raises(ValueError, match=f"--{role} must .* 60 different decimals"):
+        load(path, f"--{role}", "dose")
+    assert load(path, f"--{role}", "few").rows.size == N
+    assert load(write(path, code=np.arange(N)), f"--{role}", "code").rows.size == N
 
 
 def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):

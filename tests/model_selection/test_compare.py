@@ -17,6 +17,7 @@ from sklearn.model_selection import (
     GroupKFold,
     KFold,
     LeaveOneOut,
+    PredefinedSplit,
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
@@ -328,6 +329,6 @@ def test_bad_data():
         compare_classifiers([TREE, BAYES], X[:3], [0, 1, np.nan])
     with pytest.raises(TypeError, match=r"estimators\['str'\] must have the methods fit"):
         compare_classifiers(["tree", BAYES], X, Y)
-    y = np.repeat([0, 1, 2], 40)
+    y = np.tile([0, 1, 2], 40)
     with pytest.raises(ValueError, match="cv must yield training sets that contain every class"):
-        compare_classifiers([TREE, BAYES], X, y, cv=KFold(3), method="mcnemar")
+        compare_classifiers([TREE, BAYES], X, y, cv=PredefinedSplit(y), method="mcnemar")

@@ -405,9 +405,9 @@ def test_an_area_of_labels_is_told():
     p = np.random.default_rng(0).random(60)
     labels = (p > 0.5).astype(int)
     for metric in ("roc_auc", "average_precision"):
-        with pytest.warns(UserWarning, match="y_pred has the labels 0 and 1"):
+        with pytest.warns(UserWarning, match="labels 0 and 1 of y_pred"):
             metric_interval(metric, y, labels)
-        with pytest.warns(UserWarning, match=r"predictions\['b'\] has the labels 0 and 1"):
+        with pytest.warns(UserWarning, match=r"labels 0 and 1 of predictions\['b'\]"):
             compare_predictions(y, {"a": p, "b": labels}, metric=metric, n_resamples=20)
         metric_interval(metric, y, np.where(p > 0.5, 0.7, 0.2))  # two scores
 

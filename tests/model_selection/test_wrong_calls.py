@@ -257,6 +257,82 @@ def test_splitters_are_suggested(function, given, meant):
         function(GaussianNB(), X, Y, cv=KFold)
 
 
+@pytest.mark.parametrize("folds", [2, 3])
+@pytest.mark.parametrize(
+    "function", [cross_val_error, error_interval, permutation_test, evaluate, learning_curve_band]
+)
+def test_folds_of_sorted_rows_train_on_all_classes(function, folds):
+    y = np.repeat(["a", "b", "c"], 20)
+    with pytest.raises(ValueError, match=r"^cv must .* 'a' .* fold 0.* sorted .*shuffle=True"):
+        function(GaussianNB(), X, y, cv=KFold(folds))
+    # other orders, shuffled folds, and folds that train on a part of each class
+    for cv, labels in (
+        (KFold(folds), np.tile(["a", "b", "c"], 20)),
+        (KFold(folds, shuffle=True, random_state=0), y),
+        (KFold(4), y),
+    ):
+        assert function(GaussianNB(), X, labels, cv=cv) is not None
+
+
+@pytest.mark.parametrize("function", [cross_val_error, bootstrap_error, permutation_test])
+@pytest.mark.parametrize("pack", [list, tuple, dict])
+def test_several_models_are_for_other_functions(function, pack):
+    models = {"a": GaussianNB(), "b": Ridge()}
+    with pytest.raises(TypeError, match=r"^estimator must .*compare_classifiers"):
+        function(models if pack is dict else pack(models.values()), X, Y)
+    with pytest.raises(TypeError, match="The order of arguments"):
+        function(X.tolist(), Y, GaussianNB())
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "meant"),
+    [
+        (bootstrap_error, "n_bootstraps", "n_resamples"),
+        (permutation_test, "n_perm", "n_permutations"),
+        (cross_val_error, "n_splits", "cv"),
+        (feature_importance, "n_splits", "n_folds"),
+        (evaluate, "seed", "random_state"),
+        (evaluate, "metric", "scoring"),
+        (error_interval, "ci", "confidence_level"),
+    ],
+)
+def test_arguments_of_other_packages_are_suggested(function, given, meant):
+    with pytest.raises(TypeError, match=rf"no argument '{given}' \(did you mean '{meant}'"):
+        call_with(function, **{given: 3})
+    with pytest.raises(TypeError, match=r"no argument 'n_bootstraps'. The arguments are"):
+        evaluate(GaussianNB(), X, Y, n_bootstraps=3)
+
+
+@pytest.mark.parametrize("function", [cross_val_error, error_interval, evaluate])
+def test_a_measurement_is_no_group(function):
+    with pytest.raises(ValueError, match=r"^groups must .* 60 different decimals"):
+        function(GaussianNB(), X, Y, groups=X[:, 0])
+    with pytest.raises(ValueError, match=r"^by must .* 60 different decimals"):
+        evaluate_predictions(Y, X[:, 1], by=X[:, 0])
+    for groups in (np.arange(60), np.arange(60) // 2 / 4, np.arange(60.0)):
+        assert function(GaussianNB(), X, Y, groups=groups) is not None
+
+
+def test_types_of_targets_metrics_and_classes_are_explained():
+    y = np.repeat(["a", "b", "c"], 20)
+    with pytest.raises(ValueError, match=r"^y must contain numbers for a regressor, got 'a'"):
+        cross_val_error(Ridge(), X, y)
+    with pytest.raises(ValueError, match=r"^y must contain classes.*zero_one"):
+        cross_val_error(Ridge(), X, X[:, 0], loss="zero_one")
+    assert cross_val_error(Ridge(), X, Y, loss="zero_one").value > 0
+    for scores in (X[:, 0], np.eye(3)[RNG.integers(0, 3, 60)]):
+        with pytest.raises(ValueError, match=r"^metric must be 'roc_auc_ovr'"):
+            metric_interval("roc_auc", y, scores)
+    assert metric_interval("roc_auc_ovr", y, np.full((60, 3), 1 / 3)).value == 0.5
+    with pytest.raises(TypeError, match=r"^scoring must .*make_scorer"):
+        evaluate(GaussianNB(), X, Y, scoring=lambda true, pred: 1.0)
+    with pytest.raises(ValueError, match=r"^pos_label must .* \(did you mean 'b'\?"):
+        evaluate(GaussianNB(), X[:40], y[:40], pos_label="B")
+    with pytest.raises(ValueError, match=r"^pos_label must") as error:
+        evaluate(GaussianNB(), X, y, pos_label="A")
+    assert "did you mean" not in str(error.value)
+
+
 @pytest.mark.parametrize("function", FITTING)
 def test_a_formula_is_no_estimator(function):
     with pytest.raises(TypeError, match=r"estimator must have the methods .* formula"):
