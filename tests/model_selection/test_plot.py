@@ -98,7 +98,7 @@ def test_permutation_draws_a_panel_for_each_metric(permuted):
         assert ax.get_xlabel() == f"{name} (larger is better)"
         assert legend(ax) == [
             "shuffled labels, 20 times",
-            f"true labels {test.statistic:.4f}, P = {test.pvalue:.2g}",
+            f"true labels {test.statistic:.4f}, P = {test.pvalue:#.2g}",
         ]
 
 
