@@ -197,6 +197,7 @@ def test_a_comparison_is_drawn_as_the_differences_of_its_pairs():
     for place, difference in enumerate(found.differences.values()):
         drawn = display.values[place], display.lows[place], display.highs[place]
         assert drawn == (difference.value, *difference.interval)
+    assert list(display.ax_.lines[-1].get_xdata()) == [0, 0]  # no difference
 
 
 def shallow():
