@@ -579,7 +579,7 @@ class Test(ResultWithLimits):
             if null.size:
                 spread = f"{_text.write_number(null.mean())} (sd {_text.write_spread(null.std())})"
             rows.append(("under the null hypothesis", spread))
-        rows.append(("P-value", _text.write_pvalue(self.pvalue, 4)))
+        rows.append(("P-value", _text.write_pvalue(self.pvalue)))
         if self.limits:
             interval = self.confidence_interval()
             ends = f"[{interval.low:.4g}, {interval.high:.4g}]"
@@ -780,7 +780,7 @@ class Curve(Result):
             head.append(level)
             parts.append(map(_text.write_ends, self.low, self.high))
         if self.band is not None:
-            head.append("whole curve")
+            head.append("band of the law" if "law" in self.columns else "whole curve")
             parts.append(map(_text.write_ends, *self.band))
         for name, column in self.columns.items():
             head.append(name.replace("_", " "))
@@ -790,7 +790,7 @@ class Curve(Result):
         n_shown = len(self.x) if len(self.x) <= MAX_POINTS else N_POINTS_SHOWN
         shown = np.linspace(0, len(self.x) - 1, n_shown).astype(int)
         rows = list(zip(*parts, strict=True))
-        left = {at for at, name in enumerate(head) if name in (level, "whole curve")}
+        left = {at for at, name in enumerate(head) if name.startswith((level, "whole", "band"))}
         return "\n".join(
             [*lines, *_text.align_rows([head, *(rows[at] for at in shown)], left=left)]
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from skeval.cluster._choose import SEQUENTIAL, NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.cluster._stability import DISSOLVED, LIMITS, ClusterStability
+from skeval.cluster._stability import LIMITS, VERDICTS, ClusterStability
 from skeval.utils import _plotting
 from skeval.utils._checks import check_option
 from skeval.utils._plotting import shorten_name
@@ -64,16 +64,17 @@ class StabilityDisplay(_plotting.ResultDisplay):
         self.reference_: Any = ax.errorbar(k, choice.reference_values, errors, **style)
         dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
         self.limits_: Any = ax.plot(k, choice.limits, **dashed)[0]
-        # the chosen number of clusters
-        label = f"chosen by this rule: {choice.n_clusters}"
+        # the chosen number of clusters; the sequential tests compare silhouettes
+        rule = named = name_index(choice.method)
+        if choice.method == SEQUENTIAL:
+            rule, named = "sequential tests", "silhouette"
+        label = f"{rule}: {choice.n_clusters} chosen"
         ax.axvline(choice.n_clusters, color="C1", linestyle=":", label=label)
         ax.set_xticks(k)
         ax.set_xlabel("number of clusters")
-        # the sequential tests compare silhouettes, which are single values
         single = np.isnan(choice.standard_errors).all()
-        named = "silhouette" if choice.method == SEQUENTIAL else name_index(choice.method)
         ax.set_ylabel(named if single else f"{named}\n(mean and standard error)")
-        _plotting.put_legend_above(ax, 0.22, ncols=2)
+        _plotting.put_legend_above(ax, 0.22, ncols=2, columnspacing=1, handlelength=1.5)
 
 
 class ClusterStabilityDisplay(_plotting.ResultDisplay):
@@ -120,8 +121,11 @@ class ClusterStabilityDisplay(_plotting.ResultDisplay):
         heights = np.repeat(place, n_resamples) + spread
         self.points_: Any = ax.plot(replicates.ravel(), heights, ".", color="C0", markersize=3)[0]
         # limits and verdicts
-        for least in LIMITS:
-            ax.axvline(least, color="gray", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
+        for least, verdict, style in zip(LIMITS, VERDICTS, (":", "-.", "--", "-"), strict=True):
+            label = f"{verdict} above {least:g}"
+            ax.axvline(least, color="gray", linestyle=style, lw=1.2, label=label)
+        above = {"loc": "lower center", "bbox_to_anchor": (0.5, 1), "frameon": False}
+        ax.legend(ncols=2, fontsize="small", **above)
         rows = zip(stability.labels, stability.sizes, stability.verdicts, strict=True)
         names = [f"{shorten_name(label)} ({n})\n{verdict}" for label, n, verdict in rows]
         ax.set_yticks(place, names)
@@ -206,6 +210,7 @@ class IndicesDisplay(_plotting.ResultDisplay):
             if len(np.unique(k)) == len(k):  # no line between clusterings with equal k
                 ax.plot(k[order], values[order], color="C0", linewidth=1, zorder=1)
             scatter(ax, k, values, compared.front)
+            ax.margins(y=0.15)  # whole markers
             ax.set_xticks(np.unique(k))
             ax.set_title(label_axis(name, up), fontsize="medium")
             # names that do not only state the number of clusters

@@ -575,7 +575,7 @@ class ReliabilityDisplay(ScoreDisplay):
             ax.set_zorder(axes.get_zorder() + 1)
             ax.patch.set_visible(False)
         if "calibrated" not in (line.get_label() for line in ax.lines):
-            ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
+            ax.plot([0, 1], [0, 1], linestyle=":", color="0.5", linewidth=1, label="calibrated")
         # band of the observed fractions of a calibrated model
         if band:
             ends = columns["calibrated_low"], columns["calibrated_high"]

@@ -190,7 +190,7 @@ def compare_classifiers(
       GaussianNB            0.9367
       KNeighborsClassifier  0.9297
     McNemar's test, 95 % interval
-      GaussianNB - KNeighborsClassifier   0.0070 [-0.0170, 0.0310]  P = 0.665
+      GaussianNB - KNeighborsClassifier   0.0070 [-0.0170, 0.0310]  P = 0.67
       No significant difference at 5 % (P = 0.67). This is not evidence of equality. The
       difference may be anywhere from -0.017 to 0.031 (95 % CI). This applies to these
       predictions; variation from retraining is not included.
@@ -210,7 +210,7 @@ def compare_classifiers(
       neighbors  0.9296
       centroid   0.8858
     corrected resampled t-test, 95 % simultaneous intervals
-      bayes - neighbors     0.0071 [-0.0646, 0.0789]  P = 0.777
+      bayes - neighbors     0.0071 [-0.0646, 0.0789]  P = 0.78
       bayes - centroid      0.0510 [-0.0074, 0.1094]  P = 0.065
       neighbors - centroid  0.0438 [-0.0026, 0.0902]  P = 0.065
       bayes has the highest score (corrected resampled t-test, level 5 % for all of 3 pairs). No

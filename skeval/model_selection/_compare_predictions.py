@@ -233,7 +233,7 @@ def compare_predictions(
       a  0.9250
       b  0.7500
     McNemar's test, 95 % interval
-      a - b   0.1750 [0.0622, 0.2792]  P = 0.00434
+      a - b   0.1750 [0.0622, 0.2792]  P = 0.0043
       a scores higher than b; the difference is significant at 5 % (P = 0.0043). This
       applies to these predictions; variation from retraining is not included.
     >>> comparison["a", "b"].extra.only_a

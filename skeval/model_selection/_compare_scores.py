@@ -214,7 +214,7 @@ def compare_scores(
       a  0.8140
       b  0.7920
     corrected resampled t-test, 95 % interval
-      a - b   0.0220 [-0.0023, 0.0463]  P = 0.0657
+      a - b   0.0220 [-0.0023, 0.0463]  P = 0.066
       No significant difference at 5 % (P = 0.066). This is not evidence of equality. The
       difference may be anywhere from -0.002 to 0.046 (95 % CI).
 
@@ -230,11 +230,11 @@ def compare_scores(
       forest  1.0000
       svm     2.0833
       bayes   2.9167
-    Friedman, Iman-Davenport: F = 133, P < 0.0001
+    Friedman, Iman-Davenport: F = 133, P < 0.001
     Wilcoxon's signed-rank test, 95 % simultaneous intervals
-      forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146
-      forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.00146
-      svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146
+      forest - svm     0.0295 [0.0185, 0.0418]  P = 0.0015
+      forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.0015
+      svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.0015
       The default method compares the two models using only their own scores.
       forest has the best mean rank; it differs significantly from svm, bayes (Wilcoxon's
       signed-rank test, level 5 % for all of 3 pairs). 3 of 3 pairs differ significantly.

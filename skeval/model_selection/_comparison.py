@@ -748,7 +748,7 @@ class Comparison(Result):
         lines = [self._describe_systems()]
         if self.omnibus is not None:
             test = self.omnibus
-            tested = f"{_text.write_number(test.statistic)}, {_text.say_pvalue(test.pvalue, 3)}"
+            tested = f"{_text.write_number(test.statistic)}, {_text.say_pvalue(test.pvalue)}"
             lines.append(f"{test.method}: {test.name} = {tested}")
         pairs = f"{self.title}, {100 * self.confidence_level:g} %"
         pairs += " interval" if len(self.names) == 2 else " simultaneous intervals"
@@ -763,7 +763,7 @@ class Comparison(Result):
             ):
                 ends = _text.write_ends(each.interval.low, each.interval.high)
                 text = f"{_text.write_number(each.value):>7} {ends}"
-                text += f"  {_text.say_pvalue(each.pvalue, 3)}"
+                text += f"  {_text.say_pvalue(each.pvalue)}"
                 rows.append((f"{each.a} - {each.b}", text))
             lines.append(_text.align_text(pairs, rows))
         reason = self.extra.reason

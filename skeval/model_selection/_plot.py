@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -157,7 +157,9 @@ class LearningCurveBandDisplay(_plotting.CurveDisplay):
     ax_, figure_ : matplotlib Axes and Figure
         Axes and figure used by `plot`.
     line_ : matplotlib Line2D
-        The errors, measured and extrapolated.
+        The fitted power law, or a line through the errors if none could be fitted.
+    points_ : list of matplotlib Line2D
+        The measured errors, and the extrapolated ones.
 
     See Also
     --------
@@ -174,15 +176,28 @@ class LearningCurveBandDisplay(_plotting.CurveDisplay):
     'Training samples'
     """
 
-    _style: ClassVar[dict[str, Any]] = {"marker": "o"}
-
     def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the curve, and a line where the extrapolation starts."""
-        super()._draw(ax, **kwargs)
-        beyond = self.curve.columns.get("extrapolated", np.zeros(len(self.curve.x), dtype=bool))
-        if beyond.any():
-            ax.axvline(self.curve.x[~beyond][-1], color="gray", linewidth=1, label="extrapolated")
-            ax.legend(fontsize="small")
+        """Draw the errors with their intervals, and the power law with its band."""
+        curve, level = self.curve, f"{100 * self.curve.confidence_level:g} %"
+        x, law = curve.x, curve.columns.get("law", curve.y)
+        beyond = curve.columns.get("extrapolated", np.zeros(len(x), dtype=bool))
+        # the law, dashed from the last measured size on
+        label = None if law is curve.y else "fitted power law"
+        options = {"color": "C0", "label": self.name or label, **kwargs}
+        self.line_: Any = ax.plot(x[~beyond], law[~beyond], **options)[0]
+        color, start = self.line_.get_color(), np.flatnonzero(~beyond)[-1]
+        ax.plot(x[start:], law[start:], color=color, linestyle="--")
+        if curve.band is not None:
+            shade = {"color": color, "alpha": 0.15, "linewidth": 0}
+            ax.fill_between(x, *curve.band, label=f"{level} band of the power law", **shade)
+        # errors, open where they are extrapolated
+        self.points_: Any = []
+        for rows, face, name in ((~beyond, color, "measured"), (beyond, "white", "extrapolated")):
+            ax.vlines(x[rows], curve.low[rows], curve.high[rows], color=color, linewidth=1)
+            drawn = {"color": color, "markerfacecolor": face, "label": f"{name}, {level} interval"}
+            self.points_ += ax.plot(x[rows], curve.y[rows], "o", **drawn) if rows.any() else []
+        ax.set(**self._describe_axes())
+        ax.legend(fontsize="small")
 
 
 class PerturbationDisplay(_plotting.ResultDisplay):
@@ -258,13 +273,15 @@ def draw_comparison(
     if result.extra.scores is not None:
         return CriticalDifferenceDisplay.from_result(result, ax=ax)
     level = f"{100 * result.confidence_level:g} %"
-    return _plotting.EstimatesDisplay(
+    display = _plotting.EstimatesDisplay(
         names=[f"{a} - {b}" for a, b in result.differences],
         values=result.tests.difference.tolist(),
         lows=result.tests.low.tolist(),
         highs=result.tests.high.tolist(),
         xlabel=f"difference in {result.scoring}, {level} simultaneous intervals",
     ).plot(ax=ax)
+    display.ax_.axvline(0, color="gray", linestyle="--", linewidth=1, zorder=0)
+    return display
 
 
 _plotting.draw_result.register(PerturbationExtra, PerturbationDisplay.from_result)

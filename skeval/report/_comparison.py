@@ -36,6 +36,7 @@ from skeval.report._sections import (
     CURVE_HEIGHT,
     MAX_DRAWN,
     NOT_IN_TABLE,
+    compare_with_baseline,
     end_axes,
     find_main_metrics,
     in_target_unit,
@@ -293,6 +294,8 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     n_found = sum(one.pvalue <= comparison.level for one in differences.values())
     verb = "differs" if 1 in (n_found, len(differences)) else "differ"
     heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
+    if len(report) == 2:
+        heading = f"The models {'differ' if n_found else 'do not differ'} significantly"
     # ranks of many models
     if comparison.method == "max_t" and len(report) > MAX_TABULATED:
         ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
@@ -311,9 +314,9 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     # all pairs
     name, _ = _find_compared_metric(report)
     on = "test sets" if noun == "estimator" else "samples"
+    corrected = f", simultaneous {CORRECTED[comparison.correction]}" if len(report) > 2 else ""
     table = Table(
-        f"The table lists differences in {name} on the same {on} ({comparison.title}, "
-        f"simultaneous {CORRECTED[comparison.correction]}).",
+        f"The table lists differences in {name} on the same {on} ({comparison.title}{corrected}).",
         ["pair", f"difference in {name}", level, "P"],
         rows,
         left=(0, 2),
@@ -353,11 +356,9 @@ def show_measures(report: ComparisonReport) -> Section | None:
     )
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
-    bands = "with pointwise intervals and lighter simultaneous bands"
     pooled = NOT_IN_TABLE.format("AUC") * (first.n_fits > 0)
-    curves: list[tuple[Any, str]] = [
-        (RocCurveDisplay, f"The figure shows all ROC curves {bands}. {pooled}".strip())
-    ]
+    caption = f"The figure shows all ROC curves with pointwise intervals. {pooled}".strip()
+    curves: list[tuple[Any, str]] = [(RocCurveDisplay, caption)]
     if first.probabilities is not None and len(report) <= MAX_CURVES:
         curves += [
             (ReliabilityDisplay, f"The figure shows {CALIBRATION_CURVE}."),
@@ -382,9 +383,14 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
         style: dict[str, Any] = {"color": f"C{position % 2}", "linestyle": LINES[position // 2]}
         if display is ReliabilityDisplay:
             style |= {"band": False, "histogram": False, "fmt": f"o{style.pop('linestyle')}"}
+        elif predictions.n_fits:  # the area under the pooled curve is not that of the table
+            style["label"] = shorten_name(name_label(name))
         draw = partial(display.from_predictions, true, scores[once, positive], ax=ax)
         drawn.append(draw(name=shorten_name(name_label(name)), **options, **style))
-    end_axes(ax, drawn, omitted=("interval at", "band of"))
+    # simultaneous bands of several curves would cover each other
+    for band in [shade for shade in ax.collections if "band of" in str(shade.get_label())]:
+        band.remove()
+    end_axes(ax, drawn, omitted=("interval at",))
 
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
@@ -408,8 +414,11 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
 
 
 def list_verdicts(report: ComparisonReport) -> Section:
-    """Return the section on the verdict on each model."""
-    verdicts = [f"{name}: {one.verdict}" for name, one in report.reports.items()]
+    """Return the section on the verdict on each model, and its comparison with the baseline."""
+    verdicts = [
+        " ".join([f"{name}: {one.verdict}", *compare_with_baseline(one)])
+        for name, one in report.reports.items()
+    ]
     return Section("Individual results", explains=verdicts)
 
 
@@ -661,9 +670,12 @@ def _measure_samples(report: ScoredReport) -> Iterator[tuple[str, np.ndarray]]:
     yield "error rate", (called != true).astype(float)
     yield "sensitivity", np.where(true, called, np.nan)
     yield "specificity", np.where(true, np.nan, ~called)
-    cut = 0.5 if predictions.n_fits else getattr(report, "threshold", None)
-    if chance is not None and cut is not None and 0 < cut < 1:
-        yield f"net benefit at {cut:g}", called * np.where(true, 1.0, -cut / (1 - cut))
+    # the net benefit at the prevalence, because at 0.5 it is a constant minus the error rate
+    cut = getattr(report, "threshold", None) or 0.5
+    cut = np.average(true, weights=predictions.weight[predictions.row]) if cut == 0.5 else cut
+    if chance is not None and 0 < cut < 1 and cut != 0.5:
+        treated = chance[:, target.positive_code] >= cut
+        yield f"net benefit at {cut:.3g}", treated * np.where(true, 1.0, -cut / (1 - cut))
 
 
 def _by_fit(

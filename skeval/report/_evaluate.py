@@ -656,7 +656,7 @@ WITHOUT_INTERVAL = ("resubstitution", "cross_validation")
 
 def show_estimates(report: EvaluationReport) -> Section:
     """Return the section with a figure and a table of every estimate of the error."""
-    named, loss, baseline = _name_estimates(report), report.loss, report.baseline
+    named, loss = _name_estimates(report), report.loss
     figure = Figure(
         report.plot,
         f"The figure shows all estimates with {100 * report.confidence_level:g} % intervals.",
@@ -678,11 +678,7 @@ def show_estimates(report: EvaluationReport) -> Section:
         left=(0, 3, 4),
     )
     # the baseline, and what was not run
-    sentences = []
-    if baseline is not None and baseline.better and not list_grave(report.warnings):
-        metric = report.answer.name if loss == "zero_one" else ""
-        text = _sentences.write_baseline(baseline, loss, metric)
-        sentences.append(f"{text[0].upper()}{text[1:]}.")
+    sentences = _sections.compare_with_baseline(report)
     if report.omitted:
         sentences.append(_sentences.write_omitted(report.omitted))
     values = [one.value for name, one in named.items() if name != "resubstitution"]

@@ -243,7 +243,8 @@ def evaluate_clusterer(
     )
     # the report
     choice = choices[_choose.SEQUENTIAL]
-    warned = warn_of_choice(comparison, choice, X.shape[0])
+    warned = [CheckResult.from_text("clusters", text) for text in choice.notes]
+    warned += warn_of_choice(comparison, choice, X.shape[0])
     return ClusteringReport(
         answer=choice,
         estimates=choices,
@@ -392,7 +393,7 @@ def show_clusters(report: ClusteringReport) -> Section:
         ["k", "sizes"],
         rows,
         quoted={str(report.n_clusters)},
-        beside=True,
+        beside="Sizes of the clusters",
         n_in_text=0,
     )
     if report.shown is None:
@@ -423,6 +424,7 @@ def show_rules(report: ClusteringReport) -> Section:
     notes = [
         f"{RULE_NAMES[name][0].upper()}{RULE_NAMES[name][1:]}: {note}"
         for name, choice in report.choices.items()
+        if choice is not report.choice  # whose notes are warnings
         for note in choice.notes
     ]
     return Section(
@@ -458,8 +460,8 @@ def show_numbers(report: ClusteringReport) -> Section:
     others = [one for one in list_decided(report.choices) if one is not report.choice]
     n_others = [sum(one.n_clusters == k for one in others) for k in report.partitions]
     columns.append((("other", "rules", "that agree"), [str(n) for n in n_others]))
-    chosen = ["chosen" if k == report.n_clusters else "" for k in report.partitions]
-    heads, cells = zip(*columns, (("by the", "sequential", "tests"), chosen), strict=True)
+    chosen = ["yes" if k == report.n_clusters else "no" for k in report.partitions]
+    heads, cells = zip(*columns, (("chosen",), chosen), strict=True)
     table = Table(
         "The better direction is below each name. The number of clusters is k.",
         ["\n".join(head) for head in heads],
@@ -480,7 +482,7 @@ def show_indices(report: ClusteringReport) -> Section:
         report.comparison.plot,
         "The internal indices are for the clustering of all samples.",
         label=f"{n_panels} internal indices against the number of clusters, as in the table.",
-        height=0.5 + 1.45 * n_panels,
+        height=0.5 + 1.1 * n_panels,
         n_panels=n_panels,
     )
     return Section("Internal indices", figures=[figure])
@@ -660,10 +662,9 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
     figures.append(
         Figure(
             stability.plot,
-            "Each point is the Jaccard coefficient in a resample. Lines are the limits of the "
-            "verdicts.",
+            "Each point is the Jaccard coefficient in a resample, and each bar is their mean.",
             label="Stability of each cluster in resamples. The table contains the numbers.",
-            height=1.2 + 0.42 * len(stability.labels),
+            height=1.6 + 0.42 * len(stability.labels),
         )
     )
     return Section("The clusters", figures=figures, tables=[table])

@@ -26,7 +26,7 @@ from skeval.report._report import Report, recorded
 from skeval.report._warnings import warn_of_calibration, warn_of_outputs, warn_of_predictions
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, read_arrays
-from skeval.utils._text import quote_label, write_ends, write_number
+from skeval.utils._text import quote_label, write_number, write_range
 
 
 @read_arrays
@@ -325,7 +325,7 @@ def show_threshold(report: PredictionsReport) -> Section | None:
     if cut.method == "bootstrap":
         # the values on these samples are optimistic
         apparent = (measure.details["apparent"] for measure in shares.values())
-        ends = write_ends(cut.interval.low, cut.interval.high)
+        ends = write_range(cut.interval.low, cut.interval.high)
         table = replace(
             table,
             head=[*table.head, "on these samples"],

@@ -92,8 +92,9 @@ class ConfusionRates(ShownAsText):
     def write_cell(self, row: int, column: int) -> str:
         """Return a count, its row fraction and the interval of the fraction, on three lines."""
         low, high = 100 * self.low[row, column], 100 * self.high[row, column]
-        share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
-        return f"{self.counts[row, column]:.4g}\n{share}"
+        share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f} to {high:.0f})"
+        decimals = 0 if np.all(self.counts % 1 == 0) else 1  # means over repeats
+        return f"{self.counts[row, column]:.{decimals}f}\n{share}"
 
 
 def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:

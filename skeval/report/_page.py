@@ -130,10 +130,10 @@ class Figure:
 class Table:
     """Rows of cells below the names of the columns. The first cell of each row is its header.
 
-    A page shows the note of a header and prints the `quoted` rows in bold. It places tables that
-    are `beside` next to the verdict if there is room, folds rows after the first `n_on_page`, and
-    colors the cells of each row by `shades` from 0 to 1. Text shows the first `n_in_text` rows,
-    and aligns the columns with numbers in `left` to the left.
+    A page shows the note of a header and prints the `quoted` rows in bold. It places a table next
+    to the verdict, if there is room, under the heading `beside`. It folds rows after the first
+    `n_on_page`, and colors the cells of each row by `shades` from 0 to 1. Text shows the first
+    `n_in_text` rows, and aligns the columns with numbers in `left` to the left.
     """
 
     caption: str
@@ -141,7 +141,7 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     notes: Mapping[str, str] = field(default_factory=dict)
     quoted: Collection[str] = ()
-    beside: bool = False
+    beside: str = ""
     n_on_page: int | None = None
     shades: Sequence[Sequence[float]] = ()
     n_in_text: int | None = None
@@ -151,6 +151,15 @@ class Table:
     def cells(self) -> list[list[str]]:
         """The rows as shown on a page."""
         return [_write_row(row, "{} to {}") for row in self.rows]
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a phone shows each row as a block. Headers and row names may be divided."""
+        columns = [re.split(r"\s", name) for name in self.head]
+        for row in self.cells:
+            for place, cell in enumerate(row):
+                columns[place] += cell.split("\n") if place else cell.split()
+        return sum(max(map(len, column)) for column in columns) > MAX_PHONE
 
     def write_markdown(self) -> list[str]:
         """Return the caption and the rows that a page does not fold, as lines of Markdown."""
@@ -175,6 +184,10 @@ class Table:
         height = max(map(len, names))
         lines = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
         return _text.align_rows([*map(list, lines), *rows[: self.n_in_text]], self.left, width)
+
+
+MAX_PHONE = 40
+"""Maximum number of characters of a row that a phone shows in columns."""
 
 
 def _write_row(row: Sequence[Cell], form: str) -> list[str]:
@@ -316,8 +329,8 @@ def fill_lines(text: str, width: int | None) -> list[str]:
 
 
 def join_units(text: str) -> str:
-    """Return a sentence without line breaks within "5 %", "P = 0.1" or "CI 1.5 to 2"."""
-    units = r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)|(?<=CI) (?=[-\d])"
+    """Return a sentence without line breaks within "5 % CI", "P = 0.1" or "1.5 to 2"."""
+    units = r"(?<=\d) (?=%)|(?<=%) (?=CI)|(?<=\b[Pk]) (?=[=<>])|(?<=[=<>]) (?=\d)"
     return re.sub(rf"{units}|(?<=\d) (?=to [-\d])|(?<=\d to) (?=[-\d])", "\u00a0", text)
 
 

@@ -28,7 +28,7 @@ from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._score_interval import Measured, measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
-from skeval.report._findings import ScoredReport, find_deciding, find_positive_class, is_ranked
+from skeval.report._findings import ScoredReport, find_positive_class, is_ranked
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._text import (
     DataFrame,
@@ -38,6 +38,7 @@ from skeval.utils._text import (
     quote_label,
     write_estimate,
     write_number,
+    write_pvalue,
 )
 
 MAX_CLASSES = 6
@@ -48,8 +49,6 @@ MANY_CLASSES, WORST = 30, 15
 MAX_METRICS, MAX_ROWS, FIRST_ROWS, MAX_DRAWN = 12, 20, 5, 30
 """Maximum number of metrics in the text, maximum number of settings, samples and features on a
 page, and the number of them that is visible without unfolding, maximum number of drawn rows."""
-HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
-"""Metrics in order of preference. The first available one heads the section."""
 SQUARES = ("mean squared error", "root mean squared error")
 N_RESAMPLES = 200
 """Resamples for the bands of curves. More would not change the drawing visibly."""
@@ -215,6 +214,17 @@ def describe_classes(report: ScoredReport) -> str:
     return facts
 
 
+def compare_with_baseline(report: ScoredReport) -> list[str]:
+    """Return the paired comparison with the baseline as sentences, if it is not a warning."""
+    baseline, loss = report.baseline, report.loss
+    warned = any(one.code == "baseline" or one.headline for one in report.warnings)
+    if baseline is None or warned:
+        return []
+    metric = report.answer.name if loss == "zero_one" else ""
+    text = _sentences.write_baseline(baseline, loss, metric)
+    return [f"{text[0].upper()}{text[1:]}."]
+
+
 # --- metrics and the confusion matrix
 
 
@@ -241,25 +251,16 @@ def show_metrics(report: ScoredReport) -> Section:
             " The other metrics require predicted labels. Pass threshold= to predict labels from "
             "the scores."
         )
-    first = next((name for name in _order_headings(report) if name in metrics), None)
-    caption = "The metrics are computed on all samples."
     return Section(
-        _sentences.write_metric(first, metrics[first]) if first else "By other measures",
-        explains=[explained],
+        "All metrics",
+        explains=[] if report.out_of_fold.n_fits else compare_with_baseline(report),
         figures=list(draw_curves(report)) if numbers else (),
         tables=[
-            tabulate(report, caption, "metric on new samples", rows, n_in_text=MAX_METRICS),
+            tabulate(report, explained, "metric on new samples", rows, n_in_text=MAX_METRICS),
             *tabulate_classes(report),
             *_tabulate_confusion(report),
         ],
     )
-
-
-def _order_headings(report: ScoredReport) -> list[str]:
-    """Return metrics for headings in order of preference, first the one that decides."""
-    deciding, _ = find_deciding(report)
-    decides = [name for name in report.metrics if _sentences.name_metric(name) == deciding]
-    return [*decides, *HEADLINERS, "roc_auc", "log_loss"]
 
 
 def tabulate_classes(report: ScoredReport) -> list[Table]:
@@ -272,7 +273,7 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
         if label is None:
             continue
         low, high = estimate.interval
-        text = f"{estimate.value:.3f}\n({low:.3f}–{high:.3f})"
+        text = f"{estimate.value:.3f}\n({low:.3f} to {high:.3f})"
         text = write_number(estimate.value) if np.isnan(low) else text
         by_class.setdefault(label, {})[estimate.extra.metric] = text
         if estimate.extra.metric == "f1":
@@ -316,7 +317,7 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
             caption,
             ["class", *(f"predicted as {label}" for label in confusion.labels)],
             rows,
-            beside=len(k) <= MAX_CLASSES,
+            beside="Confusion matrix" if len(k) <= MAX_CLASSES else "",
             shades=np.round(confusion.rates, 3).tolist(),
             n_in_text=0,
         )
@@ -347,12 +348,7 @@ def show_curves(report: ScoredReport) -> Section | None:
     """Return the section with the curves of a classifier."""
     if report.out_of_fold.target.classes is None:
         return None
-    metrics, order = find_main_metrics(report), _order_headings(report)
-    first = next((name for name in ("roc_auc", "log_loss") if name in metrics), None)
-    if first == next((name for name in order if name in metrics), None):  # the heading above
-        first = None
-    heading = _sentences.write_metric(first, metrics[first]) if first else "Curves"
-    return Section(heading, figures=list(draw_curves(report)))
+    return Section("Curves", figures=list(draw_curves(report)))
 
 
 def draw_curves(report: ScoredReport) -> Iterator[Figure]:
@@ -467,7 +463,7 @@ CALIBRATION_CURVE = "the observed frequency at each predicted probability (calib
 OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation"
 NOT_IN_TABLE = (
     "The curve pools the scores of all folds, so the area under it differs from the {} in the "
-    "table, which is computed within folds. The band does not include variation from retraining. "
+    "table, which is computed within folds. Intervals do not include variation from retraining. "
 )
 
 
@@ -569,7 +565,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
         value, _, interval = in_target_unit(estimate)
         ends = replace(less.interval, low=low, high=high)
         row = [str(name), f"{estimate.n_samples}", value, interval, float(difference), ends]
-        rows.append([*row, write_number(pvalue)])
+        rows.append([*row, write_pvalue(pvalue)])
     # which subgroups differ
     controlled = f" (false discovery rate of {100 * FALSE_DISCOVERIES:g} % over "
     controlled += f"{count(len(rows), 'subgroup')})"
@@ -579,7 +575,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
     if listed:
         heading, verb = "Subgroups differ from the rest", "differ" + "s" * (len(listed) == 1)
         sentence = f"{list_few(listed, 5)} {verb} significantly from the rest{controlled}."
-    elif all(row[-1] == write_number(np.nan) for row in rows):
+    elif all(row[-1] == write_pvalue(np.nan) for row in rows):
         heading = "No subgroup has enough samples to be compared with the rest"
         sentence = f"{heading}."
     quantity = next(iter(estimates.values())).name

@@ -66,16 +66,6 @@ def name_metric(metric: str, *, short: bool = False) -> str:
     return name.split(" (")[0] if short else name
 
 
-def write_metric(name: str, estimate: Estimate) -> str:
-    """Return a heading such as "Brier score 0.13 (95 % CI 0.11 to 0.15)"."""
-    value, low, high = write_with_ends(estimate, estimate.value)
-    label = name_metric(name, short=True)
-    ends = f"{100 * estimate.confidence_level:g} % CI {low} to {high}"
-    if not np.isfinite(estimate.interval.low):
-        ends = "no confidence interval"
-    return f"{label[0].upper()}{label[1:]} {value} ({ends})"
-
-
 def write_verdict(report: ScoredReport) -> list[str]:
     """Return the sentences of the verdict of scored predictions.
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skeval.utils._text import count, say_pvalue, write_ends, write_number
+from skeval.utils._text import count, say_pvalue, write_number, write_range
 
 MAX_NAME_LENGTH = 32
 
@@ -311,9 +311,9 @@ class EstimatesDisplay(Display):
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         self.points_: Any = ax.plot(self.values, rows, **(drawn | kwargs))[0]
         ends = zip(self.lows, self.highs, strict=True)
-        texts = ["no interval" if np.isnan(low) else write_ends(low, high) for low, high in ends]
+        texts = ["no interval" if np.isnan(low) else write_range(low, high) for low, high in ends]
         labels = [
-            f"{shorten_name(name)}\n{write_number(value, high)} {text}"
+            f"{shorten_name(name)}\n{write_number(value, high)} ({text})"
             for name, value, high, text in zip(
                 self.names, self.values, self.highs, texts, strict=True
             )
@@ -329,6 +329,7 @@ class EstimatesDisplay(Display):
         if self.quoted is not None:
             ax.get_yticklabels()[self.quoted].set_fontweight("bold")
         ax.set(xlabel=self.xlabel, ylim=(len(labels) - 0.5, -0.5))
+        ax.locator_params(axis="x", nbins=5)  # long numbers would touch
         ax.grid(axis="x", alpha=0.3)
 
 

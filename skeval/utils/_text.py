@@ -232,19 +232,19 @@ def write_estimate(value: float, spread: float) -> str:
     return f"{rounded:,.{decimals}f}" if decimals > 0 else _write_plain(rounded)
 
 
-def write_pvalue(pvalue: float, figures: int = 3) -> str:
-    """Return a P-value as text, or "< 0.0001" for smaller values.
+def write_pvalue(pvalue: float) -> str:
+    """Return a P-value as text with two significant digits, or "< 0.001" for smaller values.
 
     Smaller values exceed the accuracy of the assumptions of any test.
     """
     if np.isnan(pvalue):
         return "undefined"
-    return "< 0.0001" if pvalue < 1e-4 else f"{pvalue:.{figures}g}"
+    return "< 0.001" if pvalue < 0.001 else f"{pvalue:#.2g}"
 
 
-def say_pvalue(pvalue: float, figures: int = 2) -> str:
+def say_pvalue(pvalue: float) -> str:
     """Return a P-value as part of a sentence."""
-    text = write_pvalue(pvalue, figures)
+    text = write_pvalue(pvalue)
     return f"P {text}" if text.startswith("<") else f"P = {text}"
 
 

@@ -222,7 +222,7 @@ def test_the_page_has_the_comparison_of_the_gate(kind, tmp_path, capsys):
     # the difference and its P-value are those that are printed and tested
     assert f"{gate['value']:.4f}".lstrip("-") in text
     pvalue = gate["pvalue"]
-    assert (r"P \< 0.0001" if pvalue < 1e-4 else f"P = {pvalue:.2g}") in text
+    assert (r"P \< 0.001" if pvalue < 0.001 else f"P = {pvalue:#.2g}") in text
     assert "figure" in page
 
 

@@ -213,7 +213,7 @@ def test_result_and_display():
     np.testing.assert_array_equal(line.get_xdata(), choice.candidates)
     np.testing.assert_array_equal(line.get_ydata(), choice.values)
     labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert "chosen by this rule: 3" in labels
+    assert "prediction strength: 3 chosen" in labels
     assert display.plot(ax=display.ax_) is display
 
 
@@ -328,8 +328,8 @@ def test_parameter_names():
         (1, 0.3, np.nan, ""),
         (1, 0.075, np.nan, "P = 0.075 for more than 1 cluster, close to the limit of 0.05"),
         (3, 0.025, 0.4, ""),
-        (3, 0.05, 0.4, "P = 0.05 for more than 1 cluster, "),
-        (3, 0.025, 0.05, "P = 0.05 for more than 3 clusters, close to the limit of 0.025"),
+        (3, 0.05, 0.4, "P = 0.050 for more than 1 cluster, "),
+        (3, 0.025, 0.05, "P = 0.050 for more than 3 clusters, close to the limit of 0.025"),
     ],
 )
 def test_a_pvalue_near_the_level_is_narrow(chosen, pvalue, more, edge):

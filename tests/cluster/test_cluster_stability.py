@@ -163,6 +163,9 @@ def test_result_and_display():
     display = ClusterStabilityDisplay.from_result(result)
     widths = [bar.get_width() for bar in display.bars_]
     np.testing.assert_allclose(widths, result.values)
+    limits, names = display.ax_.get_legend_handles_labels()
+    assert [line.get_xdata()[0] for line in limits] == [0.5, 0.6, 0.75, 0.85]
+    assert names[2] == "stable above 0.75"
     assert display.plot(ax=display.ax_) is display
 
 

@@ -179,10 +179,31 @@ def test_the_answer():
     assert len(rising.x) == 6
     flat = learning_curve_band(GaussianNB(), noise, rng.integers(0, 2, 100), random_state=0)
     assert "would help" not in flat.answer
-    labels = curve.plot().ax_.get_legend_handles_labels()[1]
-    assert "95 % interval at each point" in labels
-    assert "extrapolated" in labels
-    assert "extrapolated" not in rising.plot().ax_.get_legend_handles_labels()[1]
+    # the band is that of the law, and extrapolated errors are open
+    assert "band of the law" in str(curve)
+    display = curve.plot()
+    assert display.ax_.get_legend_handles_labels()[1] == [
+        "fitted power law",
+        "95 % band of the power law",
+        "measured, 95 % interval",
+        "extrapolated, 95 % interval",
+    ]
+    np.testing.assert_array_equal(display.line_.get_ydata(), curve.columns["law"][:6])
+    dashed = display.ax_.lines[1]
+    assert dashed.get_linestyle() == "--"
+    np.testing.assert_array_equal(dashed.get_ydata(), curve.columns["law"][5:])
+    measured, beyond = display.points_
+    np.testing.assert_array_equal(measured.get_ydata(), curve.y[:6])
+    np.testing.assert_array_equal(beyond.get_ydata(), curve.y[6:])
+    assert measured.get_markerfacecolor() != beyond.get_markerfacecolor() == "white"
+    ends = display.ax_.collections[1].get_segments()
+    np.testing.assert_array_equal(
+        [one[:, 1] for one in ends], np.array([curve.low, curve.high]).T[:6]
+    )
+    display = rising.plot()
+    assert len(display.points_) == 1
+    assert display.ax_.get_legend_handles_labels()[1] == ["measured, 95 % interval"]
+    np.testing.assert_array_equal(display.line_.get_ydata(), rising.y)
 
 
 class Fades(RegressorMixin, BaseEstimator):

@@ -98,7 +98,7 @@ def test_permutation_draws_a_panel_for_each_metric(permuted):
         assert ax.get_xlabel() == f"{name} (larger is better)"
         assert legend(ax) == [
             "shuffled labels, 20 times",
-            f"true labels {test.statistic:.4f}, P = {test.pvalue:.2g}",
+            f"true labels {test.statistic:.4f}, P = {test.pvalue:#.2g}",
         ]
 
 
@@ -197,6 +197,7 @@ def test_a_comparison_is_drawn_as_the_differences_of_its_pairs():
     for place, difference in enumerate(found.differences.values()):
         drawn = display.values[place], display.lows[place], display.highs[place]
         assert drawn == (difference.value, *difference.interval)
+    assert list(display.ax_.lines[-1].get_xdata()) == [0, 0]  # no difference
 
 
 def shallow():

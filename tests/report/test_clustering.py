@@ -79,10 +79,10 @@ def test_no_structure_is_one_cluster():
     report = evaluate_clusterer(KMEANS, X, n_clusters=[2, 4], n_repeats=4, random_state=0)
     assert report.n_clusters == 1
     assert report.verdict == (
-        f"No evidence of clusters (P = {report.choice.pvalue:.3g} for structure); "
+        f"No evidence of clusters (P = {report.choice.pvalue:#.2g} for structure); "
         "4 of 4 other rules agree."
     )
-    assert " chosen\n" not in str(report)
+    assert " yes\n" not in str(report)
     assert report.warnings == ()
     assert not any(row["chosen"] for row in report.to_dict()["rows"])
 
@@ -98,6 +98,19 @@ def test_choice_is_no_number_that_was_not_found():
     (text,) = (one for one in report.warnings if one.title == "Fewer clusters")
     assert "3 clusters instead of 4" in text.evidence
     assert "k = 4" in text.advice
+
+
+def test_a_narrow_decision_is_a_warning():
+    X, _ = make_blobs(200, centers=4, cluster_std=2.2, random_state=3)
+    report = evaluate_clusterer(KMEANS, X, n_repeats=3, random_state=0)
+    notes = report.choice.notes
+    assert any("narrow" in note.lower() for note in notes)
+    assert [str(one) for one in report.warnings[: len(notes)]] == [*notes]
+    # those of other rules are listed with the rules
+    listed = [text for section in report.sections for text in section.sentences]
+    assert not [text for text in listed for note in notes if note in text]
+    others = [one for one in report.choices.values() if one is not report.choice]
+    assert all(any(note in text for text in listed) for one in others for note in one.notes)
 
 
 def test_infinite_indices_can_be_read_back_from_json():

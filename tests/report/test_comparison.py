@@ -118,7 +118,7 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
     assert pair.standard_error == pytest.approx(error, rel=1e-9)
     low, high = -100 * pair.interval.high, -100 * pair.interval.low  # of errors, not accuracies
     assert found.verdict == (
-        f'No significant difference in error rate (P = {pair.pvalue:.2g}): "bayes" minus "one" is '
+        f'No significant difference in error rate (P = {pair.pvalue:#.2g}): "bayes" minus "one" is '
         f"{-100 * pair.value:.1f} percentage points (95 % CI {low:.1f} to {high:.1f}). This is not "
         'evidence that they are equal. Both beat always predicting "a" (66.7 %).'
     )
@@ -199,7 +199,7 @@ def test_numbers_are_compared_in_the_unit_of_the_target(loss):
     folds = RepeatedKFold(n_splits=5, n_repeats=5, random_state=0)
     report = skeval.evaluate(systems, X, y, loss=loss, include=(), cv=folds, random_state=0)
     name = "root mean squared error" if loss == "squared" else "mean absolute error"
-    start = f'"fit" has a significantly lower {name} than "mean" (P < 0.0001'
+    start = f'"fit" has a significantly lower {name} than "mean" (P < 0.001'
     assert report.verdict.startswith(start)
     pairs = [table for section in report.sections for table in section.tables][1]
     value, interval = pairs.rows[0][1:3]
@@ -232,8 +232,25 @@ def test_two_systems_are_compared_by_every_measure():
     for measure, kept, right in (("sensitivity", true, True), ("specificity", ~true, False)):
         expected = np.mean(called["old"][kept] == right) - np.mean(called["new"][kept] == right)
         assert rows[measure]["difference"] == pytest.approx(expected)
-    benefit = [np.mean(one & true) - np.mean(one & ~true) for one in called.values()]
-    assert rows["net benefit at 0.5"]["difference"] == pytest.approx(benefit[0] - benefit[1])
+    # at the prevalence, or at the threshold, because at 0.5 it is the difference in errors
+    for threshold, cut in ((0.5, np.mean(y)), (0.2, 0.2)):
+        other = skeval.evaluate_predictions(y, chances, threshold=threshold, random_state=0)
+        ((name, row),) = [
+            (row["measure"], row) for row in other.measures if "benefit" in row["measure"]
+        ]
+        assert name == f"net benefit at {cut:.3g}"
+        treated = [chance >= cut for chance in chances.values()]
+        benefit = [np.mean(one & true) - cut / (1 - cut) * np.mean(one & ~true) for one in treated]
+        assert row["difference"] == pytest.approx(benefit[0] - benefit[1])
+    # each model is compared with the baseline by its paired interval
+    sections = {section.heading: section for section in report.sections}
+    sections = {section.heading: section for section in report.sections}
+    verdicts = sections["Individual results"].explains
+    for (name, one), text in zip(report.items(), verdicts, strict=True):
+        assert text.startswith(f"{name}: {one.verdict} Always predicting")
+        assert abs(one.baseline.difference) > 0.001
+        assert f"{abs(one.baseline.difference):.3f}" in text
+        assert "on the same samples (95 % CI" in text
     assert "Brier score" not in rows  # it is the metric of the verdict
     # one axes for each curve, without an entry twice
     (section,) = [one for one in report.sections if one.heading.startswith("Differences by")]
@@ -244,6 +261,7 @@ def test_two_systems_are_compared_by_every_measure():
         texts = [text.get_text() for text in ax.get_legend().get_texts()]
         assert len(set(texts)) == len(texts)
         assert sum(text.startswith(("old", "new")) for text in texts) == 2
+        assert not [shade for shade in ax.collections if "band of" in str(shade.get_label())]
         plt.close(ax.figure)
 
 

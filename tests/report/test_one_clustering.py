@@ -53,7 +53,7 @@ def test_numbers_are_those_of_the_functions(report):
 
 
 def test_every_view(report, tmp_path):
-    assert report.verdict.startswith("2 clusters and 1.6 % noise (P = 0.03 for structure)")
+    assert report.verdict.startswith("2 clusters and 1.6 % noise (P = 0.030 for structure)")
     numbers = report.to_dict()
     read = json.loads(report.to_json(tmp_path / "r.json"))
     assert (read["rows"], read["dbcv"]) == (numbers["rows"], report.dbcv)

@@ -143,6 +143,35 @@ def test_long_lists_are_folded(nasty_report, short_report, html):
     assert "<summary>and 2 more</summary>" not in few
 
 
+def test_a_page_says_a_thing_once_and_divides_no_interval(html):
+    rng = np.random.default_rng(0)
+    chance = rng.random(40)
+    report = skeval.evaluate_predictions((rng.random(40) < chance) + 0, chance, random_state=0)
+    page = report.to_html()
+    starts = [(one.heading + ".", text) for one in report.sections for text in one.sentences]
+    assert any(text.startswith(start) for start, text in starts)
+    for start, _ in starts:
+        assert f"<p>{start}" not in page
+    assert "95\u00a0%\u00a0CI" in page
+    assert "% CI" not in page
+    # the matrix beside the verdict has a heading of its own
+    assert html.count("<h2>Confusion matrix</h2>") == 1
+    assert html.index("<h2>Confusion matrix</h2>") < html.index("<h2>All metrics</h2>")
+
+
+@pytest.mark.parametrize(
+    ("row", "wide"),
+    [
+        (["x" * 20, "y" * 20], False),
+        (["x" * 20, "y" * 21], True),
+        (["x " * 60, "y\n" * 60], False),
+        (["x", "y " * 25], True),
+    ],
+)
+def test_rows_that_do_not_fit_on_a_phone_are_blocks(row, wide, table):
+    assert replace(table, head=["a " * 60, "b"], rows=[row]).is_wide == wide
+
+
 def test_residuals_of_many_samples_are_drawn_from_some():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(5000, 2))

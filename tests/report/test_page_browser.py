@@ -36,6 +36,8 @@ return {
         ({...box(svg), seen: svg.checkVisibility({opacityProperty: true})})),
     width: innerWidth,
     scroll_width: document.documentElement.scrollWidth,
+    cut: [...document.querySelectorAll(".scroll")].filter(
+        table => table.scrollWidth > table.clientWidth).length,
 };
 """
 
@@ -105,7 +107,7 @@ def contrast(a: str, b: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (1200, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(400, "light"), (800, "light"), (1200, "dark")])
 def test_page_is_whole_and_legible(browser, page, report, width, scheme):
     seen = opened(browser, page, width, scheme)
     assert browser.get_log("browser") == []
@@ -118,6 +120,7 @@ def test_page_is_whole_and_legible(browser, page, report, width, scheme):
 
     assert seen["width"] == width
     assert seen["scroll_width"] <= width  # nothing to scroll sideways to
+    assert seen["cut"] == 0
     assert len(seen["figures"]) in (3, 5, 9)
     for figure in seen["figures"]:
         assert figure["seen"]

@@ -49,7 +49,7 @@ def test_report_is_drawn_row_by_row():
     assert labels[0].startswith("main estimate (repeated_cv)\n0.0")
     assert labels[1].startswith("resubstitution\n0.0")
     assert labels[-2].startswith("SVM, perturbed training\n")
-    assert f"[{intervals[2].low:.4f}, {intervals[2].high:.4f}]" in labels[2]
+    assert f"({intervals[2].low:.4f} to {intervals[2].high:.4f})" in labels[2]
     assert display.ax_.get_xlabel() == "error rate,\n80 % intervals"
     assert display.guess_.get_xdata() == [0.5, 0.5]
     assert labels[-1] == "baseline\n0.5000"

@@ -119,9 +119,10 @@ def test_what_is_unknown_has_no_figure():
         assert print_rows(found) == {"value": "undefined", "standard error": text}
     for pvalue, text in (
         (np.nan, "undefined"),
-        (1e-30, "< 0.0001"),
-        (0.0123, "0.0123"),
-        (1.0, "1"),
+        (0.000999, "< 0.001"),
+        (0.001, "0.0010"),
+        (0.0123, "0.012"),
+        (1.0, "1.0"),
     ):
         found = Test(name="t", statistic=1.0, pvalue=pvalue, method="own")
         assert print_rows(found)["P-value"] == text
