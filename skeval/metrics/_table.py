@@ -4,10 +4,19 @@ To add a metric, write its function and its row. A row contains:
 
 - the range of the metric, its direction, and the response that it evaluates
 - its influence function and its vectorized form for many fits
-- its closed-form intervals. These exist for a proportion of samples, a function of the confusion
-  table, an area, and a mean over samples. The functions that compute them stand above the rows.
+- its closed-form intervals. The functions that compute them stand above the rows, and the kind of
+  the metric decides what else the row needs:
 
-Clustering indices have a separate table, `INDICES`.
+  - a function of the confusion table, ``OF_TABLE``: `from_table`. Most are ``partial(use_metric,
+    f)``, where ``f`` in `skeval._inference.tables` returns the value and its gradient by cell
+  - a mean over samples, ``OF_MEAN``, or ``OF_SHARE`` if its values lie in [0, 1]: `per_sample`
+  - a proportion of samples, ``PROPORTION``: `counted`, if it refers to one class
+  - a metric of one class against the rest: `side`
+
+The `keywords` are the arguments for which the interval is right, and the `targets` the types of
+target. Anything else has the interval of the bootstrap. Reports show metrics that are `reported`.
+
+Clustering indices have tables of their own, `INTERNAL` and `EXTERNAL`.
 """
 
 from __future__ import annotations
