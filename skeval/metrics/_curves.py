@@ -24,7 +24,14 @@ from skeval._inference import areas, intervals
 from skeval._inference.areas import Area, Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Codes, Limits, Spread
-from skeval._inference.tables import Cells, ConfusionTable, mean_cost, mean_ratio, score_form
+from skeval._inference.tables import (
+    Cells,
+    ConfusionTable,
+    ValueAndGradient,
+    mean_cost,
+    mean_ratio,
+    score_form,
+)
 from skeval.metrics._gains import find_top
 from skeval.utils import _checks
 from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
@@ -502,17 +509,18 @@ def find_gains(sample: CurveSample, n_points: int) -> Curve:
         low[at], high[at] = limits(sample.confidence_level)
     tp, fp = sample.ranked.cumulate()
     points = np.column_stack([(tp + fp) / (tp[-1] + fp[-1]), tp / tp[-1]])
-    ends = {"low": low, "high": high, "confidence_level": sample.confidence_level}
-    axes, extra = (
-        ("fraction_of_samples", "recall"),
-        RankingExtra(points=points, distances=np.empty(0)),
+    return Curve(
+        name="cumulative gains",
+        axes=("fraction_of_samples", "recall"),
+        x=x,
+        y=y,
+        low=low,
+        high=high,
+        thresholds=sample.ranked.thresholds,
+        confidence_level=sample.confidence_level,
+        method="score",
+        extra=RankingExtra(points=points, distances=np.empty(0)),
     )
-    more: dict[str, Any] = {
-        "thresholds": sample.ranked.thresholds,
-        "method": "score",
-        "extra": extra,
-    } | ends
-    return Curve(name="cumulative gains", axes=axes, x=x, y=y, **more)
 
 
 @validate_params(CONSTRAINTS | {"kind": [StrOptions({"roc", "gains"})]})
@@ -924,22 +932,9 @@ def net_benefit(
     cells, results = Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
     treated = np.array(between)
     for at, (step, cost) in enumerate(zip(np.searchsorted(steps, places), odds, strict=True)):
-        # no gain; positives and negatives treated by the model; those treated by the baseline
-        gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
-        model, *other = treated > step
-        place = np.where(model, np.where(event == 1, 1, 2), 0)
-        if other:  # samples treated by both gain nothing
-            place = np.where(other[0], np.where(event == 1, 3, 4), place)
-            place[model & other[0]] = 0
-        metric = partial(mean_cost, costs=gains)
-        if standardize:  # positives without gain are a kind of their own
-            place = np.where((place == 0) & (event == 1), len(gains), place)
-            positives = np.isin(np.arange(len(gains) + 1), (1, 3, len(gains))).astype(float)
-            metric = partial(mean_ratio, costs=np.append(gains, 0.0), units=positives)
-            gains = positives
-        counts = intervals.add_up(place, cells.counts[0], len(gains))
-        table = ConfusionTable(counts, cells, place, metric)
-        estimate, (limits, _) = score_form(table, group)
+        place, n_outcomes, metric = place_outcomes(treated > step, event, cost, standardize)
+        counts = intervals.add_up(place, cells.counts[0], n_outcomes)
+        estimate, (limits, _) = score_form(ConfusionTable(counts, cells, place, metric), group)
         results[:, at] = estimate, *limits(confidence_level)
     # net benefit of treating every sample
     treat_all = (share - (1 - share) * odds) / (share if standardize else 1.0)
@@ -958,6 +953,31 @@ def net_benefit(
         columns={"treat_all": treat_all},
         extra=CostExtra(prevalence=share, is_difference=difference),
     )
+
+
+# outcome of negatives and of positives that the baseline alone, both or neither, or the model treat
+OUTCOMES = np.array([[4, 0, 2], [3, 0, 1]])
+
+
+def place_outcomes(
+    treated: NDArray[np.bool_], event: NDArray[np.intp], cost: float, standardize: bool
+) -> tuple[NDArray[np.intp], int, ValueAndGradient]:
+    """Return the outcome of each sample, the number of outcomes, and the net benefit of a table.
+
+    `treated`, of shape (n_models, n_samples), marks the samples that the model treats, and those
+    that the baseline treats, if there is one. `cost` is that of a treated negative.
+    """
+    # a treated positive gains 1; treatment by the baseline counts against the model
+    by_model, *by_baseline = treated.astype(np.intp)
+    place = OUTCOMES[event, 1 + by_model - sum(by_baseline)]
+    gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
+    if not standardize:
+        return place, len(gains), partial(mean_cost, costs=gains)
+    # gain per positive: positives without gain are an outcome of their own
+    n = len(gains)
+    place = np.where((place == 0) & (event == 1), n, place)
+    positives = np.isin(np.arange(n + 1), (1, 3, n)).astype(float)
+    return place, n + 1, partial(mean_ratio, costs=np.append(gains, 0.0), units=positives)
 
 
 @validate_params(CONSTRAINTS)
@@ -1029,11 +1049,8 @@ def cost_curve(
     >>> float(curve.at(0.25))
     0.125
     """
-    # the line of each cut, and the lower envelope of all lines
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, None)
-    tp, fp = sample.ranked.cumulate()
-    lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
-    x, y, cuts = lower_envelope(lines, hull(tp, fp))
+    lines, (x, y, cuts) = find_envelope(sample.ranked)
     area = sample.describe_area("area under the cost curve", float(auc(x, y)), np.nan, "cost_curve")
     return Curve(
         name="cost curve",
@@ -1308,11 +1325,15 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
 
 def find_lowest(cuts: Ranked, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
     """Return the lowest cost of weighted samples at each x, and the threshold that attains it."""
-    # lines of the cuts with these weights, and their envelope
-    tp, fp = cuts.weigh(weight).cumulate()
-    lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
-    x, y, best = lower_envelope(lines, hull(tp, fp))
+    x, y, best = find_envelope(cuts.weigh(weight))[1]
     return np.interp(at, x, y), best[np.searchsorted(x[1:-1], at, side="right")]
+
+
+def find_envelope(ranked: Ranked) -> tuple[Floats, tuple[Floats, Floats, NDArray[np.intp]]]:
+    """Return the cost line of each cut, and the lower envelope of all lines."""
+    tp, fp = ranked.cumulate()
+    lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
+    return lines, lower_envelope(lines, hull(tp, fp))
 
 
 def _limit_cost(

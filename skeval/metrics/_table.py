@@ -4,10 +4,19 @@ To add a metric, write its function and its row. A row contains:
 
 - the range of the metric, its direction, and the response that it evaluates
 - its influence function and its vectorized form for many fits
-- its closed-form intervals. These exist for a proportion of samples, a function of the confusion
-  table, an area, and a mean over samples. The functions that compute them stand above the rows.
+- its closed-form intervals. The functions that compute them stand above the rows, and the kind of
+  the metric decides what else the row needs:
 
-Clustering indices have a separate table, `INDICES`.
+  - a function of the confusion table, ``OF_TABLE``: `from_table`. Most are ``partial(use_metric,
+    f)``, where ``f`` in `skeval._inference.tables` returns the value and its gradient by cell
+  - a mean over samples, ``OF_MEAN``, or ``OF_SHARE`` if its values lie in [0, 1]: `per_sample`
+  - a proportion of samples, ``PROPORTION``: `counted`, if it refers to one class
+  - a metric of one class against the rest: `side`
+
+The `keywords` are the arguments for which the interval is right, and the `targets` the types of
+target. Anything else has the interval of the bootstrap. Reports show metrics that are `reported`.
+
+Clustering indices have tables of their own, `INTERNAL` and `EXTERNAL`.
 """
 
 from __future__ import annotations
@@ -1219,17 +1228,11 @@ def roc_auc(predictions: BatchPredictions) -> np.ndarray:
     """Return the area under the ROC curve, nan if a class is absent."""
     areas = np.empty(len(predictions.sizes))
     for fits, labels, ends in predictions.ranked():
-        size = labels.shape[1]
-        positive = labels.sum(axis=1)
-        # first and last place of the samples tied with each one
-        last = np.where(ends, np.arange(size), size)
-        last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]  # last of the tied samples
-        first = np.zeros_like(last)
-        first[:, 1:] = np.where(ends[:, :-1], np.arange(1, size), 0)
-        first = np.maximum.accumulate(first, axis=1)
-        behind = (2 * size - first - last) * labels  # twice the rank from the end
-        pairs = positive * (size - positive)
-        areas[fits] = divide(behind.sum(axis=1) - positive * (positive + 1), 2 * pairs)
+        n_positive, n_negative = labels.sum(axis=1), (1 - labels).sum(axis=1)
+        above, gained = count_to_ties(labels, ends)
+        # a negative is below the positives gained before its ties, and half of those among them
+        twice = count_to_ties(1 - labels, ends)[1] * (2 * above - gained)
+        areas[fits] = divide(twice.sum(axis=1), 2 * n_positive * n_negative)
     return areas
 
 
@@ -1237,16 +1240,22 @@ def average_precision(predictions: BatchPredictions) -> np.ndarray:
     """Return the mean precision at the samples of the second class, or nan if a class is absent."""
     means = np.empty(len(predictions.sizes))
     for fits, labels, ends in predictions.ranked():
-        size = labels.shape[1]
-        positive = labels.sum(axis=1)
-        # positives down to each distinct score, and those gained there
-        n_positive = np.where(ends, labels.cumsum(axis=1), 0)
-        gained = n_positive - np.maximum.accumulate(
-            np.c_[np.zeros(len(n_positive)), n_positive[:, :-1]], axis=1
-        )
-        total = np.where(ends, gained * n_positive / np.arange(1, size + 1), 0.0).sum(axis=1)
+        size, positive = labels.shape[1], labels.sum(axis=1)
+        above, gained = count_to_ties(labels, ends)
+        # precision at each distinct score, weighted by the positives that have it
+        total = (gained * above / np.arange(1, size + 1)).sum(axis=1)
         means[fits] = np.where(positive == size, np.nan, divide(total, positive))
     return means
+
+
+def count_to_ties(labels: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the labels 1 down to each last of equal scores, and how many have this score.
+
+    Both are 0 elsewhere. All arrays have shape (n_fits, size), by descending score.
+    """
+    above = np.where(ends, labels.cumsum(axis=1), 0)
+    before = np.maximum.accumulate(np.pad(above[:, :-1], ((0, 0), (1, 0))), axis=1)
+    return above, np.where(ends, above - before, 0)
 
 
 def log_loss(predictions: BatchPredictions) -> np.ndarray:
