@@ -572,7 +572,7 @@ def roc_curve_band(
         ``extra.points``, of shape (n_cuts, 2), contains both rates at every threshold. At point i,
         scores of ``thresholds[i]`` or more are predicted as positive. ``extra.distances`` contains
         the distance of each simulated curve from the true one, in standard deviations. A curve of
-        gains has no band and no area, and its limits are those of "recall_at_k".
+        gains has no band and no area, and the limits of "recall_at_k".
 
     Raises
     ------
@@ -821,7 +821,7 @@ def net_benefit(
     A treatment threshold of :math:`p_t` implies that a false positive costs :math:`p_t / (1 -
     p_t)` times the benefit of a true positive. The maximum is the prevalence. There is no lower
     bound. The net benefit of treating nobody is 0, and of treating everybody :math:`\pi - (1 -
-    \pi)\, p_t / (1 - p_t)`. A model is useful if its net benefit is above both.
+    \pi)\, p_t / (1 - p_t)`. A model is useful if its net benefit is above both of these values.
 
     Parameters
     ----------
