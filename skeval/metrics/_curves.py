@@ -571,7 +571,7 @@ def roc_curve_band(
         `y`, the pointwise limits `low` and `high`, the simultaneous `band` and the `area`.
         ``extra.points``, of shape (n_cuts, 2), contains both rates at every threshold. At point i,
         scores of ``thresholds[i]`` or more are predicted as positive. ``extra.distances`` contains
-        the distance of each simulated curve from the true one, in standard deviations. A curve of
+        the distance of each simulated curve from the true curve, in standard deviations. A curve of
         gains has no band and no area, and the limits of "recall_at_k".
 
     Raises
@@ -598,9 +598,9 @@ def roc_curve_band(
       al. [1]_). Here z is the normal quantile, because only the deviation across the curve
       matters, and it is one normal variable.
     - The band of the whole curve has the same form, with Clopper-Pearson limits. Here z is a
-      quantile of the largest deviation over curves simulated from the observed one. Bands of fixed
-      width (Campbell [2]_) also cover the curve, but are wide in the corners. Macskassy et al.
-      [3]_ compare further methods.
+      quantile of the largest deviation over curves simulated from the observed curve. Bands of
+      fixed width (Campbell [2]_) also cover the curve, but are wide in the corners. Macskassy et
+      al. [3]_ compare further methods.
     - The interval of the area is the score interval of `metric_interval`, with DeLong's variance,
       or with the variance between groups (Obuchowski [4]_).
 
