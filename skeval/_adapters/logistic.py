@@ -122,7 +122,7 @@ class LogisticSolver(Solver):
         return "" if REGIONS["logistic"].contains(sizes) else SLOWER
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
-        """Return the agreement of the probabilities of one fit with those of its model."""
+        """Return the agreement between the probabilities of one fit and of its model."""
         output = self.solve(block)
         if output.failed[0]:
             return None

@@ -1,9 +1,9 @@
 """Sizes of the data and of a plan for which each solver is faster than the loop.
 
 The adapters read `REGIONS`, and doc/derivations/regions.rst is a table of it. Each ratio is the
-time of the loop divided by that of the solver, in processor time of one thread (scikit-learn 1.9).
-benchmarks/solvers.py measures the regions again. Limits of memory and of rounding are not here but
-beside each solver.
+time of the loop divided by the time of the solver, in processor time of one thread (scikit-learn
+1.9). benchmarks/solvers.py measures the regions again. Limits of memory and of rounding are not
+here but beside each solver.
 """
 
 from __future__ import annotations

@@ -447,7 +447,7 @@ class KernelPairSolver:
 
     @cached_property
     def _near(self) -> np.ndarray:
-        """Gram matrix of the fit to all samples, which is similar to those of all fits."""
+        """Gram matrix of the fit to all samples, which is similar to the matrices of all fits."""
         block = whole_plan(self._n).draw(0)
         maps = None if self.steps is None else self.steps.maps(block)
         K = self._gram(0, self._gammas(block, maps), maps)

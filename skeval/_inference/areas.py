@@ -124,9 +124,10 @@ def partial_area(
 
     The area A is the mean over pairs of :math:`c_j s_{ij}`, where :math:`c_j` is the part of a
     negative that lies in the fraction f of the negatives with the highest scores. Its standardized
-    value is :math:`\{1 + (A - f^2/2) / (f - f^2/2)\} / 2`. The influence of a negative is that of
-    its pairs minus :math:`(c_j - f)` times the true-positive rate at f, because the threshold is a
-    quantile of the negatives (He and Escobar 2008, https://doi.org/10.1002/sim.3355).
+    value is :math:`\{1 + (A - f^2/2) / (f - f^2/2)\} / 2`. The influence of a negative is the
+    influence of its pairs minus :math:`(c_j - f)` times the true-positive rate at f, because the
+    threshold is a quantile of the negatives (He and Escobar 2008,
+    https://doi.org/10.1002/sim.3355).
     """
     # shares of the classes at each distinct score, and above it
     _, place = np.unique(-score, return_inverse=True)
@@ -152,7 +153,7 @@ def partial_area(
 
 
 def count_effective(chosen: NDArray[np.bool_], weight: Floats, group: Codes | None) -> float:
-    """Return the effective number of the chosen samples, at most that of their groups."""
+    """Return the effective number of the chosen samples, at most the number of their groups."""
     size = intervals.size_from_weights(weight[chosen])
     return size if group is None else min(size, intervals.count_groups(group[chosen]))
 
@@ -396,7 +397,7 @@ def rank_terms(
     `shares` contains the weights of the terms, which sum to 1. `drift` returns the influence of
     the samples on the mean through these weights, from the values of the terms. `areas` contains
     the values of the terms if they are not computed from one score of each sample. If `in_pairs`,
-    each term compares two classes, and the degrees of freedom are those of the smallest class.
+    each term compares two classes, and the smallest class determines the degrees of freedom.
     """
     # totals over the terms
     n, k, weight, smallest = len(weight), len(terms), weight / weight.max(), np.inf

@@ -501,7 +501,7 @@ def difference_limits(
     confidence_level: float,
     noise: float = 0.0,
 ) -> tuple[float, float]:
-    r"""Return the limits of a squared error minus that of the mean, on the same samples.
+    r"""Return the limits of a squared error minus the error of the mean, on the same samples.
 
     Let :math:`f` be the prediction, :math:`m` the mean and :math:`D` the difference. The losses
     differ by :math:`(f - m) (f + m - 2 y)`, and the variance of this is proportional to the
@@ -574,7 +574,7 @@ def is_too_wide(
 ) -> bool:
     """Return whether the 95 % interval of a mean loss is too wide to be useful.
 
-    The interval is Student's t, of the logarithm if `log`, before it is clipped to any bounds.
+    Student's t interval is used, of the logarithm if `log`, and clipped to any bounds.
     """
     if not error > 0:
         return False
@@ -595,7 +595,7 @@ def count_half_samples(tested: TestLosses, n: int) -> int:
 
 
 def describe_tail(tested: TestLosses, n: int) -> str:
-    r"""Return a caution if squared errors have a heavier tail than those of normal errors.
+    r"""Return a caution if squared errors have a heavier tail than squares of normal errors.
 
     For normal errors, 12 % of the squared errors make up half of their sum. In 1 % of samples,
     fewer than :math:`n (0.12 - 0.3 / \sqrt n)` make up half.

@@ -495,7 +495,7 @@ def area_variance(t: float, sizes: tuple[float, float]) -> float:
 
 
 def inflate_area(t: float, sizes: tuple[float, float]) -> float:
-    r"""Return the least variance of an out-of-fold area, divided by that of a fixed model.
+    r"""Return the least variance of an out-of-fold area, relative to a fixed model.
 
     The deviation of an out-of-fold area from the area of the trained model is due to the tested
     and to the training samples. Let :math:`B` be the signal of a linear model, and :math:`V` the
@@ -944,7 +944,7 @@ def measure_sums(
 
 
 def _expected(d: Floats, share: Floats) -> Floats:
-    """Return the ratio of the variance of the sum of each group before and after centering.
+    """Return, for each group, the ratio of the variances of its sum before and after centering.
 
     It is 0 for groups without samples.
     """
@@ -987,7 +987,7 @@ class Design(NamedTuple):
         return 1 + (self.size - 1) * self.correlation
 
     def needed(self, n_independent: float, confidence_level: float) -> int:
-        """Return the number of samples whose interval is as long as that of independent samples.
+        """Return the number of independent samples that would give an interval of the same length.
 
         The interval of the `n_independent` samples is normal. The interval of groups uses
         Student's t quantile.

@@ -124,7 +124,7 @@ def mcnemar_limits(
     """Return the limits of the difference of two rates that invert `mcnemar_pvalues`.
 
     The number of discordant samples is fixed. Below 25 of them, the limits of the fraction that
-    only the first classifier predicts correctly are those of Clopper and Pearson (1934).
+    only the first classifier predicts correctly are Clopper and Pearson's (1934).
     """
     m, lead, tail = only_a + only_b, only_a - only_b, (1 - confidence_level) / 2
     low = np.where(only_a > 0, stats.beta.ppf(tail, only_a, only_b + 1), 0.0)
@@ -451,7 +451,7 @@ def average_ranks(scores: Floats) -> Floats:
 def friedman(ranks: Floats) -> Test:
     """Return the test of Friedman (1937, 1940) that all classifiers are equal, from ranks (N, k).
 
-    The P-value is that of the F of Iman and Davenport (1980), which is less conservative than
+    The P-value uses the F of Iman and Davenport (1980), which is less conservative than
     chi-squared. The details have both statistics, corrected for ties as in
     `scipy.stats.friedmanchisquare`, and without the correction as in Demsar (2006). `kendall_w` is
     Kendall's coefficient of concordance, the effect size. It is 0 if the ranks on different data

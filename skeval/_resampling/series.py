@@ -28,7 +28,7 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
     .. math:: \{i : t_i + \mathrm{gap} < t_1\} ,
 
     without the groups :math:`\{g_j : j \in T\}` if ``other_groups=True``. Without `time` and
-    `other_groups`, the splits are those of `sklearn.model_selection.TimeSeriesSplit`.
+    `other_groups`, the splits equal those from `sklearn.model_selection.TimeSeriesSplit`.
 
     Parameters
     ----------

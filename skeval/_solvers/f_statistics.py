@@ -83,8 +83,7 @@ class TwoClassF:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return F (b, p), a bound on its rounding errors, and where it is undefined.
 
-        Formulas and order of operations are those of `f_oneway`, so exact sums give identical
-        results.
+        Formulas and order of operations are as in `f_oneway`, so exact sums give identical results.
         """
         # problems with equal counts share sums
         same, which = np.unique(counts, axis=0, return_inverse=True)

@@ -301,11 +301,10 @@ def choose_n_clusters(
     r"""Choose the number of clusters, which may be one.
 
     The default method tests the number of clusters in steps, as forward selection tests variables.
-    The first hypothesis is a single cluster, that is, a unimodal distribution, which may be
-    skewed, heavy-tailed or correlated. Let :math:`\ell` be the log-likelihood of two normal
-    populations minus that of one unimodal population, on the line through the centers of two
-    clusters. With the mean silhouette :math:`s_k` of the clustering with k clusters, the test
-    statistic is
+    The first hypothesis is a single cluster, that is, a unimodal distribution, which may be skewed,
+    heavy-tailed or correlated. Let :math:`\ell` be the difference in log-likelihood between two
+    normal populations and one unimodal population, on the line through the centers of two clusters.
+    With the mean silhouette :math:`s_k` of the clustering with k clusters, the test statistic is
 
     .. math:: \max\left(z(\ell), \max_k z(s_k) - 2\right) .
 
@@ -398,10 +397,10 @@ def choose_n_clusters(
 
     Notes
     -----
-    With 60 samples in all, the test finds a cluster of a sixth of the samples at a distance of five
-    standard deviations from a larger one. It does not find elongated parallel clusters if K-means
-    cuts across them. If the columns are on a lattice or X is sparse, the test uses only
-    silhouettes, which may miss a small cluster.
+    With 60 samples in all, the test finds a cluster of 10 samples at a distance of five standard
+    deviations from a larger cluster. It does not find elongated parallel clusters if K-means cuts
+    across them. If the columns are on a lattice or X is sparse, the test uses only silhouettes,
+    which may miss a small cluster.
 
     The columns of the unimodal reference are smooth unimodal distributions, either sinh-arcsinh
     distributions [3]_ or beta distributions. Values on a lattice, such as counts, remain on it.
@@ -419,7 +418,7 @@ def choose_n_clusters(
     without a dip of the density between neighboring centers. Classes that differ in binary items
     may be missed, because one strong factor also explains such items.
 
-    With more than 2,000 samples, the silhouettes are those of a random sample of 2,000, or of
+    With more than 2,000 samples, the silhouettes are computed for a random sample of 2,000, or for
     1,500 of each half if a half has more. P-values are Monte Carlo P-values, and `n_references`
     determines their resolution. :doc:`/user_guide/clustering` has a table of how often each method
     is correct.
@@ -428,13 +427,13 @@ def choose_n_clusters(
     samples. In a cluster of one sample, no pair can be separated, and more than n/6 clusters
     cannot occur in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9,
     which reports two clusters for an elongated cloud that is split in the middle. The limit of two
-    thirds was determined by simulation. The reference is that of the gap statistic [2]_.
+    thirds was determined by simulation. The reference is the same as for the gap statistic [2]_.
 
     The choice assumes clusters of the kind that the algorithm finds. K-means, Ward's method and
     spherical mixtures find round clusters and split others. The silhouette is also largest for
-    round clusters. For elongated clusters, such as those of a Gaussian mixture with full
-    covariances, use ``"prediction_strength"`` or ``"adjusted_rand"``. The `notes` of a choice
-    report narrow decisions, and rules that no candidate meets.
+    round clusters. For elongated clusters, such as in a Gaussian mixture with full covariances, use
+    ``"prediction_strength"`` or ``"adjusted_rand"``. The `notes` of a choice report narrow
+    decisions, and rules that no candidate meets.
 
     References
     ----------
@@ -666,7 +665,7 @@ def gap_statistic(
     ValueError
         If a candidate is out of range, if the parameter for the number of clusters is not found or
         not unique, or if the clusterer requires precomputed distances. If X has fewer than 4
-        samples or only equal ones, is not finite, or has infinite squares. If the reference data
+        samples or only equal samples, is not finite, or has infinite squares. If the reference data
         do not have more distinct points than clusters.
 
     See Also
@@ -1034,7 +1033,7 @@ def structure_test(
 
     The P-value lies in [1/(B+1), 1]. It is small if the data have more structure than a unimodal
     distribution with the same rank correlations. The mean silhouette may miss a small cluster
-    beside a large one. `choose_n_clusters` finds it by the shape of the distribution.
+    beside a large cluster. `choose_n_clusters` finds it by the shape of the distribution.
 
     Parameters
     ----------

@@ -388,7 +388,7 @@ def measure_shape(values: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarra
 
 
 def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
-    """Return the log-likelihood of two normal populations minus that of one unimodal population.
+    """Return by how much two normal populations have a larger log-likelihood than a unimodal one.
 
     The fit of the two populations starts at the clusters, and their variances are equal. This is
     Cox's test of separate families, whose null distribution is simulated. The result is 0 for

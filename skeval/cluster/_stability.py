@@ -128,7 +128,7 @@ def predictive_power(
     verbose: int = 0,
     memory: Any = None,
 ) -> Estimate:
-    """Return how well the clusters of one half of the data predict those of the other half.
+    """Return how well the clusters of one half of the data predict the clusters of the other half.
 
     The samples are split at random into two halves, and each half is clustered separately. Each
     sample of the second half is assigned to the cluster of its nearest neighbor in the first half.
@@ -563,11 +563,11 @@ def cluster_stability(
 
     Notes
     -----
-    The verdicts are those of Hennig's function ``clusterboot`` in the R package fpc. A mean of at
-    least 0.85 is "highly stable", and of at least 0.75 "stable". From 0.6, a cluster is a
-    "pattern" with uncertain members. Up to 0.5, it is "dissolved", and in between it is
-    "doubtful". These limits were developed for the bootstrap. Coefficients of at most 0.5 and
-    above 0.75 are also counted.
+    The verdicts are the same as in Hennig's function ``clusterboot`` of the R package fpc. A mean
+    of at least 0.85 is "highly stable", and of at least 0.75 "stable". From 0.6, a cluster is a
+    "pattern" with uncertain members. Up to 0.5, it is "dissolved", and in between it is "doubtful".
+    These limits were developed for the bootstrap. Coefficients of at most 0.5 and above 0.75 are
+    also counted.
 
     The resamples follow the default settings of fpc. A sample that is drawn twice is used once,
     because duplicates look like dense clusters. Label -1, the noise of DBSCAN, is not a cluster. A

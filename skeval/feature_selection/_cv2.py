@@ -572,7 +572,7 @@ class CV2FeatureSelectionPipeline(
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return the requests of the parts, and those of this estimator for weights and groups.
+        """Return the requests of the parts, and this estimator's requests for weights and groups.
 
         Returns
         -------
@@ -1137,7 +1137,7 @@ def without_selection(selector: Any) -> Any:
 
 
 def list_steps(selector: Any) -> Iterator[Any]:
-    """Yield the steps of a selector, including those of nested pipelines."""
+    """Yield the steps of a selector, including the steps of nested pipelines."""
     if isinstance(selector, Pipeline):
         for _, step in selector.steps:
             yield from list_steps(step)

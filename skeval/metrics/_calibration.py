@@ -260,7 +260,7 @@ def reliability_curve(
         fraction of a calibrated model, ``calibrated_low`` to ``calibrated_high``, and whether the
         observed fraction lies ``inside`` this band. `extra` has the `strategy`, `pos_label` (None
         for top-label events), the event probabilities `y_proba` and their `sample_weight`. These
-        weights are divided by the largest one, and samples of weight 0 are omitted.
+        weights are divided by the largest weight, and samples of weight 0 are omitted.
 
     Raises
     ------
@@ -354,8 +354,8 @@ def expected_calibration_error(
 ) -> Estimate:
     r"""Return the mean distance between predicted probability and observed fraction over bins.
 
-    The bins are those of `reliability_curve`. If :math:`s_b` is the fraction of the weight in bin
-    `b`,
+    The bins are the same as in `reliability_curve`. If :math:`s_b` is the fraction of the weight in
+    bin `b`,
 
     .. math:: ECE = \sum_b s_b\, |\bar y_b - \bar p_b| .
 

@@ -216,8 +216,8 @@ def ppv_score(
     Returns
     -------
     ppv : float
-        Fraction of the samples predicted as positive. It is nan, with a warning, if there are
-        none.
+        Fraction of positives among the samples predicted as positive. It is nan, with a warning, if
+        no sample is.
 
     Raises
     ------
@@ -262,8 +262,8 @@ def npv_score(
     Returns
     -------
     npv : float
-        Fraction of the samples predicted as negative. It is nan, with a warning, if there are
-        none.
+        Fraction of negatives among the samples predicted as negative. It is nan, with a warning, if
+        no sample is.
 
     Raises
     ------

@@ -578,8 +578,8 @@ def roc_curve_band(
         `y`, the pointwise limits `low` and `high`, the simultaneous `band` and the `area`.
         ``extra.points``, of shape (n_cuts, 2), contains both rates at every threshold. At point i,
         scores of ``thresholds[i]`` or more are predicted as positive. ``extra.distances`` contains
-        the distance of each simulated curve from the true one, in standard deviations. A curve of
-        gains has no band and no area, and its limits are those of "recall_at_k".
+        the distance of each simulated curve from the true curve, in standard deviations. A curve of
+        gains has no band and no area, and the limits of "recall_at_k".
 
     Raises
     ------
@@ -605,9 +605,9 @@ def roc_curve_band(
       al. [1]_). Here z is the normal quantile, because only the deviation across the curve
       matters, and it is one normal variable.
     - The band of the whole curve has the same form, with Clopper-Pearson limits. Here z is a
-      quantile of the largest deviation over curves simulated from the observed one. Bands of fixed
-      width (Campbell [2]_) also cover the curve, but are wide in the corners. Macskassy et al.
-      [3]_ compare further methods.
+      quantile of the largest deviation over curves simulated from the observed curve. Bands of
+      fixed width (Campbell [2]_) also cover the curve, but are wide in the corners. Macskassy et
+      al. [3]_ compare further methods.
     - The interval of the area is the score interval of `metric_interval`, with DeLong's variance,
       or with the variance between groups (Obuchowski [4]_).
 
@@ -828,7 +828,7 @@ def net_benefit(
     A treatment threshold of :math:`p_t` implies that a false positive costs :math:`p_t / (1 -
     p_t)` times the benefit of a true positive. The maximum is the prevalence. There is no lower
     bound. The net benefit of treating nobody is 0, and of treating everybody :math:`\pi - (1 -
-    \pi)\, p_t / (1 - p_t)`. A model is useful if its net benefit is above both.
+    \pi)\, p_t / (1 - p_t)`. A model is useful if its net benefit is above both of these values.
 
     Parameters
     ----------

@@ -273,7 +273,7 @@ def mean_set_size(
 ) -> float:
     """Return the mean number of classes in a prediction set. At equal coverage, smaller is better.
 
-    The arguments are those of `set_coverage`.
+    The arguments are the same as in `set_coverage`.
     """
     return _average(measure_sets("size", y_true, y_pred, labels), sample_weight)
 

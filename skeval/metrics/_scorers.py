@@ -146,11 +146,11 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     Notes
     -----
     Internal indices of clusterings, such as "dunn", require no y and support clusterers without
-    `predict`. The same applies to distances within and between clusters, such as "neg_diameter"
-    and "min_separation". "neg_mean_within" averages the mean distances of the clusters, and
-    "mean_separation" those of the pairs of clusters. With ``within="pairs"``, the former is the
-    mean over all pairs of samples in the same cluster. External indices, such as "purity", compare
-    `predict` with y. The Rand index and the adjusted Rand index have scikit-learn's names,
+    `predict`. The same applies to distances within and between clusters, such as "neg_diameter" and
+    "min_separation". "neg_mean_within" averages the mean distances of the clusters, and
+    "mean_separation" the mean distances of pairs of clusters. With ``within="pairs"``, the former
+    is the mean over all pairs of samples in the same cluster. External indices, such as "purity",
+    compare `predict` with y. The Rand index and the adjusted Rand index have scikit-learn's names,
     "rand_score" and "adjusted_rand_score".
 
     Examples

@@ -776,8 +776,8 @@ def find_rank_noise(sample: Sample, columns: Floats) -> float:
 def close_area(result: Ranking, sample: Sample, noise: float = 0.0) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
-    Out of fold, a variance below that of the model of the interval is shrunk toward it, because it
-    is too small by chance for areas near 0 or 1. Training sets widen the interval by the
+    Out of fold, a variance below the variance in the model of the interval is shrunk toward it,
+    because it is too small by chance for areas near 0 or 1. Training sets widen the interval by the
     fraction of the ranks that is `noise`, as in `intervals.inflate_area`.
     """
     area, error, sizes, degrees, _ = result
@@ -885,7 +885,7 @@ def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
 
 
 def find_sample_losses(row: Metric, arguments: Arguments, y_true: Array, y_pred: Array) -> Floats:
-    """Return the per-sample values whose mean is the metric. Labels are those of `y_true`."""
+    """Return the per-sample values whose mean is the metric. The labels come from `y_true`."""
     assert row.per_sample is not None
     if row.response != "predict_proba":
         return row.per_sample(y_true, y_pred, **arguments)
@@ -947,12 +947,12 @@ def limit_explained(
 ) -> Limits:
     """Return the limits of the explained variance of out-of-fold predictions.
 
-    `ratio` is 1 minus the explained variance, and `difference` the squared error minus that of the
-    mean, which is the `scale`. Both are given with their standard error and degrees of freedom.
+    `ratio` is 1 minus the explained variance, and `difference` the squared error minus the error of
+    the mean, which is the `scale`. Both are given with their standard error and degrees of freedom.
     That of the ratio is due to the samples alone. `spread` is the one of `measure_spread`. The
-    limits exclude 0 if and only if the difference from the error of the mean is significant. A
-    test of this difference has more power than a test of a ratio with a varying denominator. The
-    limits always include the `value`.
+    limits exclude 0 if and only if the difference from the error of the mean is significant. A test
+    of this difference has more power than a test of a ratio with a varying denominator. The limits
+    always include the `value`.
     """
     smallest, largest = difference_limits(*difference, spread[0], level, spread[1])
     # limits of the ratio, in units of the error of the mean

@@ -1,8 +1,8 @@
 """BLEU of corpora and sentences.
 
-Sentences are validated and split into tokens. Words are mapped to integers, and an n-gram's
-integer is derived from the integer of its first n - 1 words and that of its last word. No text is
-hashed twice, and n-grams are counted by sorting integers. All counts are exact.
+Sentences are validated and split into tokens. Words are mapped to integers, and an n-gram's integer
+is derived from the integers of its first n - 1 words and of its last word. No text is hashed twice,
+and n-grams are counted by sorting integers. All counts are exact.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def log_bleu_score(
 
     .. math:: \log BLEU = \min(1 - r/c,\ 0) + \sum_{n=1}^N w_n \log p_n
 
-    The terms are those of `bleu_score`. The result lies in :math:`[-\infty, 0]`. The best value is
-    0. The logarithm distinguishes scores that are so small that BLEU rounds to 0.
+    The terms are the same as in `bleu_score`. The result lies in :math:`[-\infty, 0]`. The best
+    value is 0. The logarithm distinguishes scores that are so small that BLEU rounds to 0.
 
     Parameters
     ----------

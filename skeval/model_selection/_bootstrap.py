@@ -150,8 +150,8 @@ def bootstrap_error(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. With the same seed,
-        the first 100 of 200 resamples equal those of a call with 100.
+        Seed of the random draws. An int gives the same result in each call. With the same seed, the
+        first 100 of 200 resamples equal the resamples of a call with 100.
     n_jobs : int, default=None
         Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
@@ -339,8 +339,8 @@ def bootstrap_score(
     Notes
     -----
     "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
-    "neg_mean_absolute_error" are means of losses. Except for "optimism", their estimates, standard
-    errors and intervals are those of `bootstrap_error` with the sign changed. Intervals of other
+    "neg_mean_absolute_error" are means of losses. Except for "optimism", estimates, standard errors
+    and intervals then equal those from `bootstrap_error` with the sign changed. Intervals of other
     scores are Student's t. They are computed on the log-odds scale for scores with two bounds, and
     on the logarithmic scale for scores with an upper bound. :doc:`/user_guide/formulas` has the
     standard errors [3]_, and :doc:`/validation` has the measured coverage.
@@ -693,7 +693,7 @@ class ScoreTally:
     ) -> float:
         """Return the score of some rows of predictions. Rows may repeat.
 
-        Labels and weights are those of `samples`, which is `rows` by default. `weight` replaces
+        Labels and weights belong to `samples`, which is `rows` by default. `weight` replaces
         the weights. `trained` contains the training samples of the model.
         """
         inputs, target = self.inputs, self.inputs.target

@@ -125,7 +125,7 @@ def compare_predictions(
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first model minus the score of the second one.
+        Alternative hypothesis for the score of the first model minus the score of the second model.
         More than two models can only be compared "two-sided".
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1. With more than two models, it is the simultaneous
@@ -159,11 +159,11 @@ def compare_predictions(
     -----
     *"max_t".* If the metric is a mean over samples, the covariance of the scores is computed from
     one value for each sample or group. For areas under ROC curves it is DeLong's covariance, and
-    for other metrics a bootstrap covariance. The distribution of the largest statistic is
-    simulated by 10,000 normal draws with this covariance [7]_. The quantile of a pair is Student's
-    t for the number of units. If scores are 0 or 1, the interval is Agresti and Min's, which does
-    not collapse with few samples. P-values step down, that is, after a significant pair, the
-    others are compared with the largest of the remaining pairs.
+    for other metrics a bootstrap covariance. The distribution of the largest statistic is simulated
+    by 10,000 normal draws with this covariance [7]_. The quantile of a pair is from Student's t
+    distribution for the number of units. If scores are 0 or 1, the interval is Agresti and Min's,
+    which does not collapse with few samples. P-values step down, that is, after a significant pair,
+    the others are compared with the largest of the remaining pairs.
 
     *Ranks.* The rank of a model is at least 1 plus the number of significantly better models, and
     at most the number of models that are not significantly worse [8]_. Percentiles of bootstrap

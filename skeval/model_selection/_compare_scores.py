@@ -119,10 +119,11 @@ def compare_scores(
         more) and of equivalence.
     missing : {"raise", "drop", "keep"}, default="raise"
         Treatment of a classifier without a score on a data set. "raise" raises an error that names
-        both. "drop" omits the data set and lists it in `extra`. "keep" keeps the other scores.
-        Each pair is then compared by "wilcoxon" on the data sets with both scores. The `omnibus`
-        is the test of Skillings and Mack [5]_, which is valid if scores are missing for reasons
-        unrelated to their values. A missing score of an item always raises an error.
+        the data set and the classifier. "drop" omits the data set and lists it in `extra`. "keep"
+        keeps the other scores. Each pair is then compared by "wilcoxon" on the data sets with both
+        scores. The `omnibus` is the test of Skillings and Mack [5]_, which is valid if scores are
+        missing for reasons unrelated to their values. A missing score of an item always raises an
+        error.
     groups : str, list of str or array-like of shape (n_items,) or (n_items, n_kinds), default=None
         Task or prompt of each item, if items of one group are not independent. Standard errors are
         then computed between groups. Pass names of columns of `scores`, or values in the order of

@@ -412,9 +412,9 @@ def cross_val_error(
 
     With `groups`, the losses of each group are summed first. Intervals then use the number of
     independent samples with this standard error, reduced to account for Student's t quantile [2]_.
-    If test samples are later than the training samples, as with ``TimeSeriesSplit``, blocks of
-    time replace the groups, and the variance is not doubled. Standard error and degrees of freedom
-    then equal those of `error_interval` for the same folds. They refer to the error of the fitted
+    If test samples are later than the training samples, as with ``TimeSeriesSplit``, blocks of time
+    replace the groups, and the variance is not doubled. Standard error and degrees of freedom then
+    equal those from `error_interval` for the same folds. They refer to the error of the fitted
     models in this period. The interval is also the same, except that it is somewhat longer for few
     errors in 0-1 loss, as with groups.
 

@@ -55,7 +55,7 @@ def feature_importance(
 
     Here, the model `f` was trained without the test set, `s` is the score, and the rows of `G` are
     shuffled among the samples of the test set [1]_. All features are scored with the same models.
-    The interval is that of the corrected resampled t-test over folds and repeats [2]_. It is for
+    The interval comes from the corrected resampled t-test over folds and repeats [2]_. It is for
     the importance on new samples in models that are trained on these samples. Models trained on
     other samples may use other features. :doc:`/validation` has the measured coverage.
 

@@ -106,9 +106,9 @@ def error_interval(
         by class, and groups are kept together. They are the folds of "cross_validation" or
         "repeated_cv", instead of `n_folds`. If `cv` is an integer or a splitter with
         ``shuffle=True``, each repeat has new folds. All other folds are used without changes, and
-        the method of the result is "given_folds". The estimate is then that of `cross_val_error`
-        on these folds. Samples that no test set separates count as one unit, unless the splitter
-        assigns samples to folds at random or the folds consist of `groups`.
+        the method of the result is "given_folds". The estimate is then the same as from
+        `cross_val_error` on these folds. Samples that no test set separates count as one unit,
+        unless the splitter assigns samples to folds at random or the folds consist of `groups`.
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1.
     loss : str or callable, default=None
@@ -120,7 +120,7 @@ def error_interval(
         the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Groups are never split. The sample size of the
-        interval is the number of groups, and the quantile is Student's t.
+        interval is the number of groups, with Student's t quantile.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``. Arrays
         with one value per sample are split with the samples.
@@ -371,7 +371,7 @@ def cv_wald(
 ) -> Estimate:
     """Cross-validate once, and treat the losses as independent, with K fits.
 
-    The two variances are those of Bayle et al. (2020).
+    The two variances come from Bayle et al. (2020).
     """
     # losses of all folds together
     inputs = runner.inputs

@@ -93,13 +93,13 @@ def learning_curve_band(
     r"""Estimate the error as a function of the number of training samples, and extrapolate it.
 
     Each fold is repeated with smaller training parts. The test samples stay the same, and larger
-    training parts contain the smaller ones. The error at each size is the mean over the folds. The
+    training parts contain the smaller parts. The error at each size is the mean over the folds. The
     power law
 
     .. math:: e(m) = a + b \, (m / m_0)^{-c}
 
     is fitted to the errors. Here, `m` is the number of training samples, and :math:`m_0` the
-    largest measured one. The constraints are :math:`b \ge 0`, `c` from .2 to 2, and `a` at least
+    largest measured number. The constraints are :math:`b \ge 0`, `c` from .2 to 2, and `a` at least
     the smallest possible loss. The law is extrapolated to twice the number of samples. The gain is
     the predicted improvement.
 
@@ -179,15 +179,15 @@ def learning_curve_band(
 
     Notes
     -----
-    The interval at each measured size is that of the corrected resampled t-test of Nadeau and
+    The interval at each measured size comes from the corrected resampled t-test of Nadeau and
     Bengio [2]_ over the folds, as in ``error_interval(method="corrected_t")``. The errors at all
     sizes are means over the same folds, so they are correlated. Therefore, 1,000 curves are
-    simulated with the correlation of the folds, and their quantiles at each size equal the
-    interval limits. The law [1]_ is fitted to each curve. The quantiles of its predictions are the
-    intervals of the gain and of the error at `2 n`. Mukherjee et al. [3]_ extrapolate in the same
-    way. The data cannot confirm that the law continues beyond the available samples. No law is
-    fitted if the error rises between two sizes (corrected t-test of the ranks, 1 % for all pairs
-    of sizes), as it does below the interpolation peak of least squares.
+    simulated with the correlation of the folds, and their quantiles at each size equal the interval
+    limits. The law [1]_ is fitted to each curve. The quantiles of its predictions are the intervals
+    of the gain and of the error at `2 n`. Mukherjee et al. [3]_ extrapolate in the same way. The
+    data cannot confirm that the law continues beyond the available samples. No law is fitted if the
+    error rises between two sizes (corrected t-test of the ranks, 1 % for all pairs of sizes), as it
+    does below the interpolation peak of least squares.
 
     :doc:`/validation` has the measured coverage. It is not guaranteed if the slope of a curve
     changes abruptly beyond the measured sizes.

@@ -221,17 +221,16 @@ def metric_interval(
 
     Notes
     -----
-    "score" generalizes Wilson's interval to any function of the confusion table. Its limits are
-    the smallest and largest values over the tables that Pearson's chi-square test does not reject.
-    For the area under the ROC curve it is Newcombe's method [1]_ with DeLong's variance [2]_, or
-    with Obuchowski's variance for groups and weights [3]_. Neither has zero width if all
-    predictions are correct. "log" is Student's t interval of the logarithm, with degrees of
-    freedom from the kurtosis of the losses. "hall" is Hall's transformation of a skewed mean [4]_.
-    The bootstrap ("percentile", "bca" [5]_) uses Hesterberg's wider level [6]_. If the values do
-    not vary, the limits are nan. A maximum such as `max_error` has no interval.
+    "score" generalizes Wilson's interval to any function of the confusion table. Its limits are the
+    smallest and largest values over the tables that Pearson's chi-square test does not reject. For
+    the area under the ROC curve it is Newcombe's method [1]_ with DeLong's variance [2]_, or with
+    Obuchowski's variance for groups and weights [3]_. Neither has zero width if all predictions are
+    correct. "log" is Student's t interval for the logarithm, with degrees of freedom from the
+    kurtosis of the losses. "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap
+    ("percentile", "bca" [5]_) uses Hesterberg's wider level [6]_. If the values do not vary, the
+    limits are nan. A maximum such as `max_error` has no interval.
 
-    With `within`, the quantile is Student's t with one degree of freedom less than the number of
-    units.
+    With `within`, Student's t quantile has one degree of freedom less than the number of units.
 
     :doc:`/user_guide/formulas` has the formulas, and :doc:`/validation` has the measured coverage.
     No interval of the mean squared error is reliable if errors have heavy tails.

@@ -398,7 +398,7 @@ def _limits_by_rank(lows: Floats, highs: Floats, confidence_level: float, pairs:
 def permutation(
     values: Floats, exchanged: Floats, signs: Floats, alternative: str = "two-sided"
 ) -> PairTests:
-    """Compare differences with those of permuted predictions, shape (n_pairs, n_resamples).
+    """Compare differences with differences of permuted predictions, shape (n_pairs, n_resamples).
 
     The P-value is the fraction of permutations that are undefined or at least as extreme. `signs`
     contains the mean sign of the samples in each permutation, -1 for a swap. For a difference `c`

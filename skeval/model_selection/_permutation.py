@@ -147,8 +147,8 @@ def permutation_test(
     confidence_level : float, default=0.95
         Nominal coverage, between 0 and 1, of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the random draws. An int gives the same result in each call. With the same seed,
-        the first 100 of 200 permutations equal those of a call with 100.
+        Seed of the random draws. An int gives the same result in each call. With the same seed, the
+        first 100 of 200 permutations equal the permutations of a call with 100.
     n_jobs : int, default=None
         Number of joblib workers. Results do not depend on it.
     verbose : int, default=0
@@ -178,7 +178,7 @@ def permutation_test(
         ("within_groups"), no two groups have the same size ("whole_groups"), or a series has fewer
         than three independent blocks. If `y` has only one class, lengths differ, rows of
         `permutations` are not permutations, or the score of the observed labels is undefined. If
-        the folds test later samples than they train on, as those of ``TimeSeriesSplit`` do, and no
+        the folds test later samples than they train on, as with ``TimeSeriesSplit``, and no
         `permutations` are passed.
 
     Warns

@@ -14,10 +14,10 @@ fractional if they are effective numbers of errors and samples.
 
 The likelihood of :math:`(\mu, \tau)` integrates over each :math:`z_i` by adaptive Gauss-Hermite
 quadrature, centered at the mode of the integrand. Limits average over a grid of :math:`(\mu,
-\tau)`, with a half-normal prior for :math:`\tau`. The prior of the median rate :math:`p =
-\mathrm{expit}(\mu)` is that of exact limits of a single proportion, which is :math:`p^{-1}` for
-the lower limit and :math:`(1 - p)^{-1}` for the upper one. Without variation between sites, the
-limits are those of Clopper and Pearson for all samples together.
+\tau)`, with a half-normal prior for :math:`\tau`. The median rate :math:`p = \mathrm{expit}(\mu)`
+has the prior that gives exact limits for a single proportion, :math:`p^{-1}` for the lower limit
+and :math:`(1 - p)^{-1}` for the upper limit. Without variation between sites, the limits are
+Clopper and Pearson's for all samples together.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def new_site_error(
     and half a correct prediction added and the variance of the pooled rate. The interval of Hartung
     and Knapp [1]_ uses Student's t quantile, which has :math:`k - 1` degrees of freedom for `k`
     sites. It is at least as wide as the normal interval without variation between sites [2]_. If
-    sites do not differ, its median width is 1.3 to 2 times that of Wilson's interval for all
+    sites do not differ, its median width is 1.3 to 2 times the width of Wilson's interval for all
     samples. Its coverage is .94 to .985 if the sizes of sites differ up to fourfold, and .91 to .95
     if they differ by a factor of 20 or more.
 

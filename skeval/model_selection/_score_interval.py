@@ -535,7 +535,7 @@ def read_sample(predictions: Predictions) -> Sample:
 def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any) -> Measured:
     """Return the metric of a row, with the first of its intervals.
 
-    For a fixed model, the value is that of the function. For out-of-fold predictions of several
+    For a fixed model, the function returns the value. For out-of-fold predictions of several
     models, it is the value to which the interval belongs.
     """
     forms: Forms

@@ -55,7 +55,7 @@ class BootstrapSplit(BaseCrossValidator):
 
     It is a scikit-learn cross-validator for the argument `cv`. The mean test score is the
     out-of-bag score. The training indices contain repeated samples. With the same seed, the
-    resamples are those of `bootstrap_error`. Groups passed to `split` are drawn as a whole.
+    resamples are the same as in `bootstrap_error`. Groups passed to `split` are drawn as a whole.
 
     Parameters
     ----------

@@ -131,13 +131,13 @@ def threshold_measures(
 
     Notes
     -----
-    At a fixed threshold, the intervals are those of `metric_interval`. For a selected threshold,
-    the optimism [1]_ is the mean difference between a measure on the resample that selected the
-    threshold and its value on all samples. Wilson's interval then uses the number of samples at
-    which a proportion has the variance of this difference, but at most the actual number. The
-    interval of the threshold consists of percentiles of the selected thresholds. The interval of a
-    quantity that a rule fixes, for example the sensitivity with ``{"sensitivity": 0.9}``, is
-    Clopper and Pearson's instead [3]_.
+    At a fixed threshold, the intervals are the same as from `metric_interval`. For a selected
+    threshold, the optimism [1]_ is the mean difference between a measure on the resample that
+    selected the threshold and its value on all samples. Wilson's interval then uses the number of
+    samples at which a proportion has the variance of this difference, but at most the actual
+    number. The interval of the threshold consists of percentiles of the selected thresholds. The
+    interval of a quantity that a rule fixes, for example the sensitivity with ``{"sensitivity":
+    0.9}``, is Clopper and Pearson's instead [3]_.
 
     With `prevalence`, the scores of each class must have the same distribution in both populations.
 

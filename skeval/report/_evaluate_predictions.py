@@ -68,8 +68,8 @@ def evaluate_predictions(
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
         Kind of the predictions. "auto" uses the first of these rules that applies. The kind is
         labels if all predictions are classes of `y_true`, text, or only 0 and 1. It is numbers if
-        `y_true` has fractions or more than 20 distinct integers. It is probabilities if they lie
-        in [0, 1] and those of a sample sum to 1. Otherwise, it is scores.
+        `y_true` has fractions or more than 20 distinct integers. It is probabilities if they lie in
+        [0, 1] and sum to 1 in each row. Otherwise, it is scores.
     threshold : float, "youden" or dict, default=None
         Probability or score from which a sample is predicted as the second of two classes. None
         means 0.5 for probabilities. For scores, None means that there are no labels, and only the
@@ -267,7 +267,7 @@ def _compare_systems(
 ) -> tuple[Comparison, str]:
     """Return the comparison of all pairs, and its metric, which is "" for the main metric.
 
-    The first requested metric decides, or that of a rare class.
+    The first requested metric decides, or the metric for a rare class.
     """
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:

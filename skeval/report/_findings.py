@@ -165,8 +165,8 @@ class HardSamples(ShownAsText):
     wrong : ndarray of shape (n_hard,)
         Fraction of the predictions of the sample that are wrong. With a rare class, it is the
         fraction of misranked pairs with the other class. For regression, it is the root mean
-        squared residual relative to that of all samples. For existing probabilities, it is 1 minus
-        the probability of the true class.
+        squared residual relative to all samples. For existing probabilities, it is 1 minus the
+        probability of the true class.
     always : int
         Number of samples that every model misclassified. For regression, it is the number of
         samples with residuals over three times the root mean square.
@@ -454,14 +454,14 @@ def compare_within_classes(
     """Return a constant baseline with the interval of the difference from it.
 
     The class frequencies of these samples determine the error of a constant, so only the losses
-    within the classes vary. The interval is that of the error, shortened by the fraction of the
+    within the classes vary. It is the interval for the error, shortened by the fraction of the
     standard error that is within classes. Therefore, if the interval of the error lies below the
     baseline, the interval of the difference lies below 0. Error rates within classes have Agresti
     and Caffo's variance, with one error and one success added, because a small class may have no
     errors.
 
     These samples also chose the constant, so its error is larger on new samples. Therefore, if its
-    error is the smaller one, the lower limit is not above that of the paired losses. Their level is
+    error is smaller, the lower limit is not above the limit from the paired losses. Their level is
     adjusted for as many constants as classes (Bonferroni), so that a model trained on noise is
     rarely called worse.
     """
@@ -852,8 +852,8 @@ def judge(report: ScoredReport, deciding: str | None = None) -> Judgment:
 def find_deciding(report: ScoredReport, deciding: str = "") -> tuple[str, Estimate]:
     """Return the name of the metric that decides, and its estimate.
 
-    It is the metric `deciding` of several models, that of a rare class, or the main estimate, whose
-    name is the root of a mean squared error.
+    It is the metric `deciding` of several models, the metric for a rare class, or the main
+    estimate, whose name is the root of a mean squared error.
     """
     rare, answer = report.rare_class, report.answer
     name = deciding or (rare.metric if rare is not None else "")

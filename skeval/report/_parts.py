@@ -196,7 +196,7 @@ class Evaluation(PlannedTask):
 
 
 def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[CheckResult]) -> PlannedTask:
-    """Return a task with its folds, with all repeats, and those of the first one."""
+    """Return a task with its folds, with all repeats, and the folds of the first repeat."""
     drawn = cv is None or isinstance(cv, Integral)
     design = _interval_methods.plan_repeats(task.inputs, task.root, cv=cv if drawn else splitter)
     folds = design.splits

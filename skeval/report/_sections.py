@@ -458,7 +458,7 @@ RANKINGS = {
     "roc_auc": (RocCurveDisplay, "ROC", "AUC"),
     "average_precision": (PrecisionRecallDisplay, "precision-recall", "average precision"),
 }
-"""Display of the curve of a metric, the name of the curve, and that of its area."""
+"""Display of the curve of a metric, the name of the curve, and the name of its area."""
 CALIBRATION_CURVE = "the observed frequency at each predicted probability (calibration)"
 OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation"
 NOT_IN_TABLE = (
@@ -483,7 +483,7 @@ CURVE_HEIGHT = 4.0
 
 
 def draw_ended(display: Any, true: Any, scores: Any, *, ax: Any, **options: Any) -> None:
-    """Draw a curve on axes that end as those of a rare event should."""
+    """Draw a curve on axes whose ends suit a rare event."""
     end_axes(ax, [display.from_predictions(true, scores, ax=ax, **options)])
 
 

@@ -285,7 +285,7 @@ def in_order(**kinds: Callable[[Any], bool]) -> Callable[[FunctionT], FunctionT]
 def check_calls(
     function: Callable[..., Any], kinds: Mapping[str, Callable[[Any], bool]] = MappingProxyType({})
 ) -> Callable[[Sequence[Any], Mapping[str, Any]], None]:
-    """Return a function that raises unless its arguments are those of a call of `function`.
+    """Return a function that raises unless its arguments are valid in a call of `function`.
 
     An error suggests a similar name, or names the order of `kinds`, as in `in_order`.
     """
@@ -682,7 +682,7 @@ def check_comparable(
 ) -> None:
     """Raise an error if labels can never be equal, instead of counting every prediction as wrong.
 
-    `of_part`: whether the labels are those of a subset, such as a fold, which may lack classes.
+    `of_part`: whether the labels belong to a subset, such as a fold, which may lack classes.
     """
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
@@ -1126,7 +1126,7 @@ def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
     """Return the random stream of one repetition, that is, child `repetition` of ``root.spawn``.
 
     Each repetition has its own child, so any block of repetitions can be drawn separately. The
-    first 100 of 200 repetitions equal those of a run with 100.
+    first 100 of 200 repetitions equal the repetitions of a run with 100.
     """
     return np.random.default_rng(child_seed(root, repetition))
 

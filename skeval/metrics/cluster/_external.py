@@ -748,9 +748,9 @@ def minkowski_score(
     """Return the Minkowski score, the relative distance of two co-association matrices.
 
     The score is ``||C_U - C_V||_F / ||C_U||_F = sqrt((SD + DS) / (SS + SD))``. Here, U is the
-    reference, V the prediction, and C the co-association matrix without its diagonal. The counts
-    are those of `pair_counts`. The score lies in [0, inf]. Smaller is better, and 0 means
-    identical partitions. It is not symmetric.
+    reference, V the prediction, and C the co-association matrix without its diagonal. `pair_counts`
+    returns the counts. The score lies in [0, inf]. Smaller is better, and 0 means identical
+    partitions. It is not symmetric.
 
     Parameters
     ----------
@@ -809,7 +809,7 @@ def coassociation_matrix(
     labels : array-like of shape (n_samples,)
         Partition, as integers, strings or other hashable labels.
     sparse_output : bool, default=True
-        Whether to return a sparse array instead of a dense one. The size of the sparse array is
+        Whether to return a sparse array instead of a dense array. The size of the sparse array is
         the sum of the squared cluster sizes.
 
     Returns

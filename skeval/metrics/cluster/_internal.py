@@ -1064,7 +1064,7 @@ def _spanning_tree(
 
 
 def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
-    """Return the (K,) smallest reachability from inner samples of a cluster to those of others."""
+    """Return the (K,) smallest reachability between inner samples of a cluster and of others."""
     partition = samples.partition
     smallest = np.full(partition.n_clusters, np.inf)
     for k, members in enumerate(partition.members[:-1]):

@@ -218,7 +218,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
     neighbor satisfy :math:`P(r_k / r_{k+1} < q) = q^{kd}`. The median of :math:`(r_k / r_{2k})^d`
     is 1/2, from which `d` is estimated. A finding is serious if the targets of close neighbors
-    agree (or disagree) far more often than those of the next neighbors. Classes that are the
+    agree (or disagree) far more often than the targets of the next neighbors. Classes that are the
     clusters themselves are not reported.
     """
     if table.groups is not None:
@@ -532,8 +532,8 @@ def _spread_target(target: Target) -> np.ndarray:
 
 
 def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, float]:
-    """Return one minus the variance of targets within values over the total variance, and the sum
-    of the squares of the sums of the targets of each value."""
+    """Return the fraction of the variance of the targets that the values explain, and the sum over
+    values of the squared sum of their targets."""
     n, squares, within, total = len(targets), 0.0, 0.0, 0.0
     for target in targets.T:
         sums, square = values.sum_rows(target), float(target @ target)

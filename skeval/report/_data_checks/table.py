@@ -159,7 +159,7 @@ class TableDescription:
 
     @cached_property
     def correlations(self) -> np.ndarray:
-        """Correlations of the ranks of each column with those of the target, of known values.
+        """Correlations between the ranks of each column and of the target, for known values.
 
         They are relative to the largest that ties of the target allow.
         """
@@ -384,7 +384,7 @@ def get_tolerance(column: np.ndarray) -> float:
 
 
 def get_rounding_error(column: np.ndarray) -> float:
-    """Return half a unit of the last decimal of numbers, or that of floating point."""
+    """Return half a unit of the last decimal of numbers, or of floating point."""
     largest, tolerance = float(np.abs(column).max()), get_tolerance(column)
     # decimals after the first digit of small numbers
     first = max(0, -int(np.floor(np.log10(largest)))) if largest > MIN_SIZE else 0
