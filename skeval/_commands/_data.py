@@ -146,9 +146,9 @@ class Table:
                     f"{keeps * (role != 'time')}."
                 )
         for role in ("groups", "by"):
-            for column in map(self.columns.__getitem__, roles[role]):
-                numbers = column if column.dtype != object else read_numbers(column, options)
-                refuse_measurement(f"--{role}", numbers)
+            for cells in map(self.columns.__getitem__, roles[role]):
+                parsed = read_numbers(cells, options) if cells.dtype == object else cells
+                refuse_measurement(f"--{role}", parsed)
         # the features in one array, of objects if there are texts
         used = {*excluded, *roles["target"], *roles["groups"], *roles["time"]}
         features, left_out = self._read_features(

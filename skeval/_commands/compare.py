@@ -315,9 +315,9 @@ def _check_rows(tables: Sequence[Table], what: str, values: Sequence[Any], key: 
         if 1 < len({*old}) == len({*new}) == len(pairs) < len(old) / 2:
             codes = ", ".join(f"{a!r} as {b!r}" for a, b in pairs[:3])
             order = f" {second} seems to code the classes of {first} differently, {codes}."
-        for this, other in (tables, tables[::-1]):
-            if this.X[:, 0].tolist() == other.y.tolist() and len({*other.y}) < len(old) / 2:
-                order = f" {this.options.data} seems to have the target in --predictions."
+        for table, true in zip(tables, (new, old), strict=True):
+            if table.X[:, 0].tolist() == true and len({*true}) < len(old) / 2:
+                order = f" {table.options.data} seems to have the target in --predictions."
         one, other = (_name_row(table, place) for table in tables)
         raise ValueError(
             f"the {what} differs in {len(differ)} of {len(old)} rows: {one} has {old[place]!r}, "

@@ -115,9 +115,9 @@ def test_predictions_of_numbers(estimate):
 
 @pytest.mark.parametrize("loss", ["squared", "absolute"])
 def test_numeric_loss_of_strings(loss):
-    with pytest.raises(ValueError, match=f"loss='{loss}' needs numbers in y, got dtype <U1"):
+    with pytest.raises(ValueError, match=f"y must contain numbers for loss='{loss}', got 'b'"):
         cross_val_error(GaussianNB(), X, np.where(Y, "a", "b"), loss=loss)
-    with pytest.raises(ValueError, match="loss='squared' needs numbers in y"):
+    with pytest.raises(ValueError, match="y must contain numbers for a regressor"):
         cross_val_error(Ridge(), X, np.where(Y, "a", "b"))
 
 
