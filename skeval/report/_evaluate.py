@@ -755,7 +755,7 @@ def show_permutation(report: EvaluationReport) -> Section | None:
     runs = count(test.n_resamples, "run")
     return Section(
         f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
-        sentences=[_sentences.write_permutation(test, report.out_of_fold)],
+        sentences=[_sentences.write_permutation(test, report)],
         explains=explains,
         figures=[figure],
     )

@@ -49,7 +49,6 @@ OF_MODELS = {
     "few-groups": "Few groups",
     "undefined": "Undefined metrics",
     "calibration": "Miscalibrated probabilities",
-    "overfitting": "Training error too low",
     "single-label-groups": "Groups with a single label",
     "selection": "Selection without effect",
     "632": ".632+ too low",
@@ -395,7 +394,7 @@ def warn_of_selection(stability: Estimate | None) -> Iterator[CheckResult]:
         )
 
 
-# --- estimates of one error: overfitting, wide intervals
+# --- estimates of one error
 
 WIDE_INTERVAL = 0.2
 TWO_ANSWERS = 3.0
@@ -416,15 +415,6 @@ def check_estimates(
     if not {"cross_validation", "resubstitution"} <= named.keys():  # interrupted before these
         return
     folds, training = named["cross_validation"], named["resubstitution"]
-    # the training error is far below the error of samples that were not trained on
-    if 2 * training.value < answer.value > training.value + 2 * _spread(answer):
-        yield note(
-            "overfitting",
-            "Training error too low",
-            f"the training error ({_write_error(training)}) is far below the cross-validated error "
-            f"({_write_error(answer)})",
-            "Do not report the training error.",
-        )
     yield from _check_632(named)
     # New folds explain much smaller differences, because they share most of the noise. Folds of the
     # user may test other samples. Training errors are usually lower, so only higher ones count.
@@ -448,15 +438,15 @@ def check_estimates(
     # too few samples for a precise estimate
     width = folds.interval.high - folds.interval.low
     if folds.loss == "zero_one" and width > WIDE_INTERVAL:
-        units = f"{folds.n_samples} samples"
+        n_units, units = folds.n_samples, "samples"
         if folds.n_groups is not None:
-            units = f"{folds.n_groups} {kind.value}"
+            n_units, units = folds.n_groups, kind.value
         yield note(
             "wide",
             "Wide interval",
             f"the {100 * folds.confidence_level:g} % CI of the cross-validated error spans "
             f"{100 * width:.0f} percentage points",
-            f"Collect more samples, because {units} are too few for a precise estimate.",
+            f"Collect more {units}, because {n_units} are too few for a precise estimate.",
         )
 
 

@@ -111,7 +111,7 @@ def test_a_wide_interval_names_its_units():
     report = skeval.evaluate(GaussianNB(), X, y, cv=folds, random_state=0)
     (wide,) = (warning for warning in report.warnings if warning.code == "wide")
     n_blocks = report.out_of_fold.cases.n_groups
-    assert str(wide).endswith(f"{n_blocks} blocks of time are too few for a precise estimate.")
+    assert f"blocks of time, because {n_blocks} are too few" in str(wide)
 
 
 RNG = np.random.default_rng(0)
