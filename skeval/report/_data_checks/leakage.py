@@ -93,9 +93,9 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     advice = "Remove it and evaluate again: the model can predict the target from it."
     # a numeric target is a linear or another function of a feature
     if table.target.classes is None:
-        related = [(p, xy) for p, *xy in _list_related(table) if _is_function(*xy)]
-        linear = [p for p, xy in related if _is_linear(*xy, np.asarray)]
-        others = [p for p, _ in related if p not in linear]
+        related = [(p, x, y) for p, x, y in _list_related(table) if _is_function(x, y)]
+        linear = [p for p, x, y in related if _is_linear(x, y, np.asarray)]
+        others = [p for p, _, _ in related if p not in linear]
         if linear:
             yield Finding("serious", f"{table.name(linear)} is a copy of the target", advice)
         if others:
