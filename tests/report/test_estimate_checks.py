@@ -257,3 +257,7 @@ def test_names_of_single_samples_and_dates_in_any_order_are_no_batches():
     for by, is_found in ((dates, False), (np.sort(dates)[np.argsort(np.argsort(y))], True)):
         report = skeval.evaluate_predictions(y, X[:, 0], by=by, random_state=0)
         assert ("batches" in codes(report)) == is_found
+    few = skeval.evaluate_predictions(
+        np.arange(20) % 2, X[:20, 0], by=np.arange(20), random_state=0
+    )
+    assert "batches" not in codes(few)
