@@ -463,6 +463,8 @@ def _run_checks(
         cautions = _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
         cautions += _warnings.warn_of_class_codes(target)
+        columns = _data_checks.name_columns(inputs.X, names) | dict(options.left_out)
+        found += _warnings.warn_of_batches(target, options.by, columns)
         if "fitted-before" not in ignored:
             cautions += _warnings.check_fitted_before(evaluation.runner, options.seed, clock.allows)
     # checks of the user, the folds and the estimates
@@ -751,7 +753,7 @@ def show_permutation(report: EvaluationReport) -> Section | None:
     runs = count(test.n_resamples, "run")
     return Section(
         f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
-        sentences=[_sentences.write_permutation(test, report.out_of_fold)],
+        sentences=[_sentences.write_permutation(test, report)],
         explains=explains,
         figures=[figure],
     )

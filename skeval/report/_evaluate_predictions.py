@@ -23,7 +23,12 @@ from skeval.report._arguments import PredictionKind
 from skeval.report._comparison import find_rare_metric, join_reports
 from skeval.report._page import Section
 from skeval.report._report import Report, recorded
-from skeval.report._warnings import warn_of_calibration, warn_of_outputs, warn_of_predictions
+from skeval.report._warnings import (
+    warn_of_batches,
+    warn_of_calibration,
+    warn_of_outputs,
+    warn_of_predictions,
+)
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, read_arrays
 from skeval.utils._text import quote_label, write_number, write_range
@@ -188,6 +193,8 @@ def evaluate_predictions(
                 _arguments.choose_samples(scored, chosen), confidence_level
             ),
         )
+    if not several:
+        results["warnings"] += tuple(warn_of_batches(parsed.target, by, {}))
     # the report
     return PredictionsReport(
         **results,

@@ -162,8 +162,8 @@ class Table:
         return sum(max(map(len, column)) for column in columns) > MAX_PHONE
 
     def write_markdown(self) -> list[str]:
-        """Return the caption and the rows that a page does not fold, as lines of Markdown."""
-        rows = [self.head, ["---"] * len(self.head), *self.cells[: self.n_on_page]]
+        """Return the caption and all rows, as lines of Markdown."""
+        rows = [self.head, ["---"] * len(self.head), *self.cells]
         lines = [f"| {' | '.join(map(escape_markdown, row))} |" for row in rows]
         return [escape_markdown(self.caption), "", *lines]
 
@@ -178,7 +178,7 @@ class Table:
             rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
             head = [name.replace("\n", " ") for name in self.head]
             caption = fill_lines(self.caption, width) if self.n_in_text == 0 else []
-            return [*caption, *_text.align_rows([head, *rows[: self.n_on_page]], self.left, width)]
+            return [*caption, *_text.align_rows([head, *rows], self.left, width)]
         # headers of several lines are aligned at their last line
         names = [name.split("\n") for name in self.head]
         height = max(map(len, names))

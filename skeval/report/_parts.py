@@ -231,7 +231,7 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
     if target.classes is not None:
         sizes = np.bincount(target.codes)
         smallest = int(sizes.min())
-        rarest = f"class {quote_label(target.classes[sizes.argmin()])} has {smallest} members"
+        rarest = f"class {quote_label(target.classes[sizes.argmin()])} has {smallest} samples"
     if cv is None:
         most = plans.folds_for(len(target))
         n_folds = n_main_folds = min(most, plans.default_folds(target, groups))

@@ -91,7 +91,9 @@ def write_verdict(report: ScoredReport) -> list[str]:
     if lead := next((one.lead for one in report.warnings if one.lead), ""):
         return [f"{lead}.", error]
     # what else bears on the relation
-    details = [TESTED[finding.permutation].format(finding.counted)] if finding.counted else []
+    details, (tested, _) = list[str](), find_deciding(report)
+    if finding.counted:
+        details = [TESTED[finding.permutation].format(finding.counted, tested)]
     if finding.reference == "shuffled labels":
         against, details = f"shuffled labels ({finding.counted})", []
     relation = f"{RELATIONS[finding.relation]} {against}"
@@ -146,12 +148,12 @@ RELATIONS = {
     "untested": "not compared with",
 }
 TESTED = {
-    "shown": "Shuffled labels score significantly worse ({}).",
-    "denied": "The difference from shuffled labels is not significant ({}).",
-    "undecided": "The permutation test is undecided ({}).",
+    "shown": "The {1} on shuffled labels is significantly worse ({0}).",
+    "denied": "The {1} on shuffled labels is not significantly worse ({0}).",
+    "undecided": f"There are too few permutations to decide whether P exceeds {ALPHA:g} ({{}}).",
     "powerless": "There are too few permutations for a test: {}.",
 }
-"""Sentence on a permutation test, for each of its results."""
+"""Sentence on a permutation test, for each of its results, with its P-value and metric."""
 
 
 def _write_second_metric(report: ScoredReport, finding: Judgment) -> list[str]:
@@ -288,7 +290,7 @@ BASELINE_TITLES = {
 DIFFERS = {
     "better": "The error of the model is {} lower",
     "worse": "The error of the model is {} higher",
-    "open": "The error of the model minus this error is {}",
+    "open": "The error of the model minus that of the baseline is {}",
 }
 
 
@@ -352,11 +354,12 @@ def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
 
 def note_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> CheckResult:
     """Return the number of folds, and why some do not test a class or there are few."""
-    evidence = f"{reason}, too few for {n_wanted} folds"
-    advice = f"There are {n_folds} folds. Collect more for stable folds."
     if n_folds >= n_wanted:
-        evidence, advice = f"{evidence} that all test it", "Collect more samples of it."
-    return note("few-folds", "Few folds", evidence, advice)
+        evidence = f"{reason}, so some of the {n_folds} folds do not test this class"
+        return note("few-folds", "Few folds", evidence, "Collect more samples of this class.")
+    evidence = f"{reason}, so {n_folds} folds were used instead of {n_wanted}"
+    advice = "With fewer folds, models are trained on fewer samples, and their errors may be "
+    return note("few-folds", "Few folds", evidence, f"{advice}higher. Collect more data.")
 
 
 def note_single_group(label: str) -> CheckResult:
@@ -429,17 +432,18 @@ def note_interruption(where: str) -> CheckResult:
     )
 
 
-def write_permutation(test: Test, predictions: Predictions) -> str:
+def write_permutation(test: Test, report: ScoredReport) -> str:
     """Return the result of the permutation test, and with groups which labels were permuted."""
     early = test.stopped and test.pvalue > ALPHA  # its value is imprecise
     chance = f"P > {ALPHA:g} (stopped early)" if early else say_pvalue(test.pvalue)
     result = (
-        f"{chance}: {test.n_exceedances} of {count(test.n_resamples, 'run')} of the whole "
-        "procedure on shuffled labels scored at least as well as on the true labels."
+        f"{chance}: in {test.n_exceedances} of {count(test.n_resamples, 'run')} of the whole "
+        f"procedure on shuffled labels, the {find_deciding(report)[0]} was at least as good as on "
+        "the true labels."
     )
     if not test.exchanged:
         return result
-    return f"{result} {describe_exchange(test, predictions)}."
+    return f"{result} {describe_exchange(test, report.out_of_fold)}."
 
 
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
@@ -448,8 +452,8 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     if stability is not None and np.isnan(stability.value):
         return [f"The selection keeps all {stability.extra.selected_always} features."]
     text = (
-        f"Selecting features on all samples (CV1) would have given an error of {claimed} instead "
-        f"of {honest} within the folds (CV2)"
+        f"Selecting features on all samples (CV1) would have given an error of {claimed}. The same "
+        f"cross-validation with the selection within the folds (CV2) gives {honest}"
     )
     if claimed == honest:
         text = "Selecting features on all samples (CV1) or within the folds (CV2) made no "
@@ -459,8 +463,8 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     else:
         interval = bias.interval
         value, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
-        shown = "which is too low" if is_above_zero(bias) else "which is not significantly lower"
-        text += f", {shown}: the bias is {value} percentage points "
+        shown = "is too low" if is_above_zero(bias) else "is not significantly lower"
+        text += f". The error of CV1 {shown}: CV2 minus CV1 is {value} percentage points "
         text += f"({100 * bias.confidence_level:g} % CI {low} to {high})."
     # how many features were selected, and how often
     if stability is None:
@@ -518,10 +522,8 @@ def write_calibration(measures: Results) -> tuple[str, str]:
         return f"Probabilities are {' and '.join(problems.values())}", precision
     # one of the two intervals may exclude the best value by chance
     if apart := find_miscalibration(measures, 1 - ALPHA):
-        precision += (
-            f" They may be {' and '.join(apart.values())}, but of two measures one may differ "
-        )
-        precision += "from its best value by chance."
+        precision += f" The probabilities may be {' and '.join(apart.values())}, but one of two "
+        precision += "measures may differ from its best value by chance."
         return "Miscalibration is not significant", precision
     # wide intervals show nothing
     if not (interval.low >= MIN_SLOPE and interval.high <= 1 / MIN_SLOPE):
@@ -617,7 +619,8 @@ def describe_interval(report: ScoredReport) -> list[str]:
     elif "caution" in answer.details:
         limit = answer.details["caution"]
     elif answer.loss in ("squared", "absolute"):
-        limit = f"The interval ignores large errors rarer than 1 in {n // 3} samples."
+        limit = "The interval does not account for large errors that are rarer than 1 in "
+        limit += f"{n // 3} samples."
     else:
         return [described]
     return [described, limit]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin, VarianceThreshold
@@ -24,6 +26,7 @@ from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import Target, UnitKind
 from skeval.report._arguments import ParsedPredictions, count_columns
 from skeval.report._data_checks import CHECKS
+from skeval.report._data_checks.table import encode_column
 from skeval.report._findings import count_mixed_groups, find_miscalibration, list_never_predicted
 from skeval.report._page import CheckResult, list_few, note
 from skeval.report._sentences import name_metric, write_amount, write_with_ends
@@ -41,6 +44,7 @@ OF_ONE_OUTPUT = {
     "fitted-before": "Model fitted before",
     "undetermined": "Undetermined least squares",
     "class-codes": "Classes as numbers",
+    "batches": "Batches of one class",
 }
 OF_SEVERAL = {"never-predicted": "Classes never predicted", "few-samples": "Rare classes"}
 OF_MODELS = {
@@ -49,7 +53,6 @@ OF_MODELS = {
     "few-groups": "Few groups",
     "undefined": "Undefined metrics",
     "calibration": "Miscalibrated probabilities",
-    "overfitting": "Training error too low",
     "single-label-groups": "Groups with a single label",
     "selection": "Selection without effect",
     "632": ".632+ too low",
@@ -380,6 +383,52 @@ def warn_of_pure_groups(predictions: Predictions, test: Test | None) -> Iterator
         )
 
 
+BATCH = re.compile(
+    r"(.*[ _.\-])?(batch|plate|site|scanner|center|centre|hospital|date)([ _.\-]?(id|no|nr|name))?",
+    re.IGNORECASE,
+)
+"""Full names of columns of the origin of samples."""
+MAX_BATCHES, MIN_EXPLAINED = 20, 0.8
+"""Maximum number of batches, above which values in order are joined, and the minimum fraction by
+which the batch reduces the error of always predicting the most frequent class."""
+
+
+def warn_of_batches(
+    target: Target, by: Any, others: Mapping[str, np.ndarray]
+) -> Iterator[CheckResult]:
+    """Warn if the subgroups, or another column of the origin of samples, nearly give the class.
+
+    The class of a sample is predicted by the most frequent class of the other samples of its batch.
+    """
+    n, classes = len(target), target.classes
+    if classes is None or (n_rest := n - np.bincount(target.codes).max()) < MIN_OF_CLASS:
+        return
+    several = isinstance(by, Mapping) or hasattr(by, "columns")
+    columns = {str(name): by[name] for name in by} if several else {}
+    if by is not None and not several:
+        columns = {str(getattr(by, "name", None) or "by"): by}
+    columns = {name: one for name, one in others.items() if BATCH.fullmatch(name)} | columns
+    for name, column in columns.items():
+        batch = np.unique(encode_column(np.asarray(column))[0], return_inverse=True)[1].reshape(-1)
+        if batch.max() >= MAX_BATCHES:
+            batch = (rankdata(batch) * MAX_BATCHES / (n + 1)).astype(int)
+        counts = np.zeros((batch.max() + 1, len(classes)))
+        np.add.at(counts, (batch, target.codes), 1)
+        *_, second, most = np.sort(counts, axis=1).T
+        n_right = most[most - 1 > second].sum()
+        if n_right >= n - (1 - MIN_EXPLAINED) * n_rest:
+            evidence = f"{name!r} alone predicts the class of {100 * n_right / n:.0f} % of the rows"
+            yield CheckResult(
+                "batches",
+                OF_ONE_OUTPUT["batches"],
+                "note",
+                evidence,
+                "If it is a batch, site or date, the model may recognize it instead of the class. "
+                "Compare the classes within each batch, and test on new batches (groups=).",
+                f"Check {name!r} first: it nearly determines the class",
+            )
+
+
 def warn_of_selection(stability: Estimate | None) -> Iterator[CheckResult]:
     """Warn about a selector that keeps all features in all folds.
 
@@ -395,7 +444,7 @@ def warn_of_selection(stability: Estimate | None) -> Iterator[CheckResult]:
         )
 
 
-# --- estimates of one error: overfitting, wide intervals
+# --- estimates of one error
 
 WIDE_INTERVAL = 0.2
 TWO_ANSWERS = 3.0
@@ -416,15 +465,6 @@ def check_estimates(
     if not {"cross_validation", "resubstitution"} <= named.keys():  # interrupted before these
         return
     folds, training = named["cross_validation"], named["resubstitution"]
-    # the training error is far below the error of samples that were not trained on
-    if 2 * training.value < answer.value > training.value + 2 * _spread(answer):
-        yield note(
-            "overfitting",
-            "Training error too low",
-            f"the training error ({_write_error(training)}) is far below the cross-validated error "
-            f"({_write_error(answer)})",
-            "Do not report the training error.",
-        )
     yield from _check_632(named)
     # New folds explain much smaller differences, because they share most of the noise. Folds of the
     # user may test other samples. Training errors are usually lower, so only higher ones count.
@@ -448,15 +488,15 @@ def check_estimates(
     # too few samples for a precise estimate
     width = folds.interval.high - folds.interval.low
     if folds.loss == "zero_one" and width > WIDE_INTERVAL:
-        units = f"{folds.n_samples} samples"
+        n_units, units = folds.n_samples, "samples"
         if folds.n_groups is not None:
-            units = f"{folds.n_groups} {kind.value}"
+            n_units, units = folds.n_groups, kind.value
         yield note(
             "wide",
             "Wide interval",
             f"the {100 * folds.confidence_level:g} % CI of the cross-validated error spans "
             f"{100 * width:.0f} percentage points",
-            f"Collect more samples, because {units} are too few for a precise estimate.",
+            f"Collect more {units}, because {n_units} are too few for a precise estimate.",
         )
 
 

@@ -111,7 +111,7 @@ def test_a_wide_interval_names_its_units():
     report = skeval.evaluate(GaussianNB(), X, y, cv=folds, random_state=0)
     (wide,) = (warning for warning in report.warnings if warning.code == "wide")
     n_blocks = report.out_of_fold.cases.n_groups
-    assert str(wide).endswith(f"{n_blocks} blocks of time are too few for a precise estimate.")
+    assert f"blocks of time, because {n_blocks} are too few" in str(wide)
 
 
 RNG = np.random.default_rng(0)
@@ -223,3 +223,41 @@ def test_log_loss_of_certain_probabilities_is_not_trusted():
     )
     assert "some predicted probabilities are 0" in certain
     assert "probabilities are 0" not in smooth
+
+
+def draw_batches(agreement, n=160):
+    """Return features, classes, and a batch of each sample that mostly has one class."""
+    rng = np.random.default_rng(0)
+    y = rng.permutation(n) % 2
+    batch = np.where(rng.permutation(n) < agreement * n, y, 1 - y)
+    return rng.normal(size=(n, 2)), y, batch
+
+
+@pytest.mark.parametrize(("agreement", "is_found"), [(1, True), (0.92, True), (0.88, False)])
+def test_batches_that_nearly_determine_the_class_lead_the_verdict(agreement, is_found):
+    X, y, batch = draw_batches(agreement)
+    options = {"include": [], "random_state": 0}
+    reports = [
+        skeval.evaluate(GaussianNB(), X, y, by=batch, **options),
+        skeval.evaluate(GaussianNB(), X, y, left_out={"Plate_no": batch}, **options),
+        skeval.evaluate_predictions(y, X[:, 0], by=batch, random_state=0),
+        skeval.evaluate_predictions(y, X[:, 0], by={"x": X[:, 1] > 0, "b": batch}, random_state=0),
+    ]
+    for report in reports:
+        assert ("batches" in codes(report)) == is_found
+        assert report.verdict.startswith("Check '") == is_found
+    assert "batches" not in codes(
+        skeval.evaluate(GaussianNB(), X, y, left_out={"color": batch}, **options)
+    )
+
+
+def test_names_of_single_samples_and_dates_in_any_order_are_no_batches():
+    X, y, _ = draw_batches(1)
+    dates = np.datetime64("2024-01-01") + np.random.default_rng(1).permutation(len(y))
+    for by, is_found in ((dates, False), (np.sort(dates)[np.argsort(np.argsort(y))], True)):
+        report = skeval.evaluate_predictions(y, X[:, 0], by=by, random_state=0)
+        assert ("batches" in codes(report)) == is_found
+    few = skeval.evaluate_predictions(
+        np.arange(20) % 2, X[:20, 0], by=np.arange(20), random_state=0
+    )
+    assert "batches" not in codes(few)

@@ -108,6 +108,16 @@ def test_of_many_samples_some_are_drawn(clustering, ax):
     assert 1000 < drawn <= 2000
 
 
+def test_full_text_and_markdown_list_as_many_samples_as_their_caption_states():
+    y, score = np.arange(80) % 2, np.random.default_rng(0).random(80)
+    report = skeval.evaluate_predictions(y, score, random_state=0)
+    for text in (report.to_text(full=True), report.to_markdown()):
+        lines = text.split("worst).")[1].strip().split("\n")
+        first = [line.strip("| ").split()[0] for line in lines if line]
+        start = first.index(report.hard_samples.name[0])
+        assert first[start : start + 20] == list(report.hard_samples.name[:20])
+
+
 def test_lines_have_at_most_the_width_that_is_passed():
     y = np.random.default_rng(0).integers(0, 2, 80)
     systems = {name: np.random.default_rng(k).random(80) for k, name in enumerate(("old", "new"))}

@@ -241,7 +241,6 @@ def test_difference_over_the_sum_of_the_roots_covers(n, ratio, correlation):
 
 ALARMS = {
     "disagree": "standard errors of their difference",
-    "overfits": "how well the estimator remembers",
     "632": "quote neither .632 nor .632+",
     "worse": "the estimator is worse",
     "copies": "are exact copies",

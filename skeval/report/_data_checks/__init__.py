@@ -100,6 +100,7 @@ SAID_BY = {
     "Perfect predictions": {"target-copy", "telling-feature", "target-formula", "identifier"},
     "Similar neighboring rows": {"copies", "near-duplicates", "identifier", "row-number"},
     "Row number": {"time-order"},
+    "Batches of one class": {"target-copy", "telling-feature"},
 }
 """Codes of findings that are more specific than a note with this title. Notes may share a code."""
 

@@ -195,7 +195,7 @@ def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
 
 
 MIN_SAMPLES, MAX_SAMPLES = 40, 50_000
-MAX_QUERIES, MAX_TREE_COLUMNS = 1000, 6
+MAX_QUERIES, MAX_TREE_COLUMNS = 500, 6
 """Maximum number of samples whose neighbors among all samples are searched, and maximum number of
 columns in which a tree finds them sooner than all distances do."""
 SIZES = range(1, 6)

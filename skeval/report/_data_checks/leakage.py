@@ -90,17 +90,25 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 
 def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     """Report features that are a function of a numeric target, or have one value per class."""
+    advice = "Remove it and evaluate again: the model can predict the target from it."
+    # a numeric target is a linear or another function of a feature
     if table.target.classes is None:
-        copies = {p: 0 for p, *related in _list_related(table) if _is_function(*related)}
-    else:
-        copies = _list_codings(table)
+        related = [(p, x, y) for p, x, y in _list_related(table) if _is_function(x, y)]
+        linear = [p for p, x, y in related if _is_linear(x, y, np.asarray)]
+        others = [p for p, _, _ in related if p not in linear]
+        if linear:
+            yield Finding("serious", f"{table.name(linear)} is a copy of the target", advice)
+        if others:
+            evidence = f"the target is a simple function of {table.name(others)}"
+            yield Finding("serious", evidence, advice, title="Function of a feature")
+        return
+    copies = _list_codings(table)
     if not copies:
         return
     # the exact ones; if there are none, those with the fewest rows that differ
     n_other = min(copies.values())
     best = [position for position, n_rows in copies.items() if n_rows == n_other]
     evidence = f"{table.name(best)} is {'nearly ' if n_other else ''}a copy of the target"
-    advice = "Remove it and evaluate again: the model can predict the target from it."
     if n_other:
         evidence += f" ({n_other} row{'s differ' if n_other > 1 else ' differs'})"
         advice += " A test result that is known before the target may stay."
