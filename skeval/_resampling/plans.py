@@ -396,6 +396,8 @@ def fold_plan(n_samples: int, folds: Folds, n_repeats: int = 0) -> ResamplingPla
     With `n_repeats`, the folds of the repeats follow each other, and each fold counts separately.
     """
     kept = (folds if isinstance(folds, KeptFolds) else KeptFolds(n_samples, folds)).parts
+    if not kept:
+        raise ValueError("cv must yield at least one pair (train, test), got none.")
 
     def draw(fold: int) -> PlanBlock:
         train, test = kept[fold]

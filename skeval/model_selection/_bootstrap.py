@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -58,7 +59,7 @@ from skeval.model_selection._estimates import (
 )
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
-from skeval.utils._compat import is_plain_scorer, safe_indexing, safe_split
+from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
 
 ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]
 
@@ -614,7 +615,7 @@ class CalibrationScorer:
 
 
 def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
-    """Return a scorer. Raise an error if it cannot score this estimator."""
+    """Return a scorer. Raise an error if it cannot score this estimator, or use weights."""
     part = score.scoring
     # calibration is no scorer of scikit-learn
     if isinstance(part, str) and part in CALIBRATION:
@@ -624,9 +625,15 @@ def read_scorer(inputs: Inputs, score: NamedScore) -> Any:
                 f"{inputs.target.n_classes} classes and {type(inputs.estimator).__name__}."
             )
         return CalibrationScorer(CALIBRATION.index(part))
-    # any other scorer
+    # any other scorer, which must accept the weights
     scorer = fit_request.know_classes(read_scoring(inputs.estimator, part), inputs.target.classes)
     fit_request.check_scorers(inputs, {score.label: scorer})
+    function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
+    if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
+        raise TypeError(
+            f"scoring must accept sample_weight if it is passed, but {score.label!r} does not. "
+            "params={'sample_weight': ...} weights only the fits."
+        )
     return scorer
 
 

@@ -338,6 +338,7 @@ def holdout_size(
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
     design = intervals.read_design(group_size, intraclass_correlation)
+    too_small = f"half_width must be larger: {LARGEST_SIZE} samples are too few for {half_width}."
     z, sizes = intervals.normal_quantile(confidence_level), np.empty(0, dtype=int)
     if priors is None:
         # random sampling: the smallest number whose interval is short enough
@@ -347,6 +348,8 @@ def holdout_size(
         def half(n: int) -> float:
             return float(np.ptp(intervals.wilson_interval(errors[0] * n, n, confidence_level))) / 2
 
+        if half(LARGEST_SIZE) > half_width:
+            raise ValueError(too_small)
         n = bisect_left(range(1, LARGEST_SIZE), -half_width, key=lambda n: -half(n)) + 1
         form, reached = "wilson", half(n)
     else:
@@ -366,6 +369,8 @@ def holdout_size(
         shares = prior if allocation == "proportional" else deviations / deviations.sum()
         used = shares > 0
         total = (z / half_width) ** 2 * np.sum(deviations[used] ** 2 / shares[used])
+        if total > LARGEST_SIZE:
+            raise ValueError(too_small)
         # each class with a prior needs a sample, or its error cannot be estimated
         sizes = np.maximum(np.ceil(total * shares - 1e-9).astype(int), prior > 0)
         form, reached = "normal", z * float(np.sqrt(np.sum(deviations**2 / np.maximum(sizes, 1))))

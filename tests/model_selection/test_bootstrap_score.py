@@ -285,7 +285,7 @@ def test_the_standard_error_is_of_test_sets_and_of_models(two_classes):
         (
             {"sample_weight": np.ones(90), "scoring": lambda m, X, y: 1.0},
             TypeError,
-            "unexpected keyword argument 'sample_weight'",
+            "must accept sample_weight",
         ),
     ],
 )

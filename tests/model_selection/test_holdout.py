@@ -280,3 +280,9 @@ def test_groups_take_the_design_effect_more():
         name = next(iter(bad))
         with pytest.raises(ValueError, match=f"{name} must"):
             holdout_size(0.1, 0.03, **{"group_size": 8, "intraclass_correlation": 0.2} | bad)
+
+
+@pytest.mark.parametrize("priors", [None, [0.5, 0.5]])
+def test_a_size_that_no_integer_holds_is_refused(priors):
+    with pytest.raises(ValueError, match="half_width must be larger"):
+        holdout_size(0.1, 1e-12, priors=priors)

@@ -1,6 +1,7 @@
 """Every bad input is refused by a line that names the argument, the rule and the value."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -32,6 +33,7 @@ from skeval.model_selection import (
 )
 from skeval.report import evaluate
 
+NO_FOLDS = SimpleNamespace(split=lambda *data: iter(()), get_n_splits=lambda *data: 0)
 ESTIMATES = [resubstitution_error, cross_val_error, bootstrap_error]
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
 
@@ -178,6 +180,7 @@ def test_stratified_regression():
         ({"cv": 1}, "cv must be an integer >= 2, got 1"),
         ({"cv": "five"}, "cv must be a number of folds, .* got 'five'"),
         ({"cv": []}, "cv must yield at least one pair"),
+        ({"cv": NO_FOLDS}, "cv must yield at least one pair"),
         ({"cv": [([0, 1], [])]}, r"cv must yield test sets that are not empty.* got shape \(0,\)"),
         ({"cv": [([0, 1], [-1])]}, "cv must yield test indices from 0 to 29, got -1 to -1"),
         ({"cv": [([0, 30], [1])]}, "cv must yield train indices from 0 to 29, got 0 to 30"),
