@@ -27,11 +27,12 @@ from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
 from skeval._resampling.series import sort_rows
 from skeval.feature_selection import SelectionFrequencyDisplay
-from skeval.metrics._scorers import read_scoring
+from skeval.metrics._scorers import range_of, read_scoring
+from skeval.metrics._table import ANY_NUMBER, REPORTED
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, collect_repeats, read_positive_weight
-from skeval.model_selection._score_interval import measure_metrics
+from skeval.model_selection._score_interval import find_reported, measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import read_subgroups
 from skeval.report import (
@@ -160,8 +161,9 @@ def evaluate(
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
         means 0-1 loss for classifiers and squared error for regressors.
     scoring : str, callable, list or dict, default=None
-        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. These
-        scores are computed on each test set and added to the usual metrics.
+        One score or several, as in scikit-learn's ``cross_validate``. Larger is better. They are
+        added to the usual metrics. A score of such a metric has its interval, as in
+        `score_interval`. Any other score is the mean over the test sets.
     groups : array-like of shape (n_samples,) or str, default=None
         Group of each sample, such as the patient. Groups are never split. A name refers to a
         column of a data frame. The column is then not a feature, because new samples come from new
@@ -506,8 +508,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     if evaluation.target.outputs:
         metrics = measure_outputs(evaluation)
     else:
-        scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
-        metrics = measure_metrics(replace(predictions, scores=scores), inputs.confidence_level)
+        metrics = measure_named(evaluation)
         if answer.loss == "zero_one":
             metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
     summary = _findings.summarize(
@@ -527,6 +528,36 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         "less_the_rest": subgroups and subgroups.less_the_rest,
         "tuning": _summarize_searches(evaluation) if evaluation.request.note else None,
     }
+
+
+def measure_named(evaluation: Evaluation) -> Results:
+    """Return the metrics of the predictions and the requested scores.
+
+    A score with a name has the interval of its metric, as in `score_interval`. Any other score is
+    the mean over the test sets.
+    """
+    # names of scorers, and of the metrics of out-of-fold predictions that they return
+    inputs, predictions = evaluation.inputs, evaluation.predictions
+    named = _arguments.name_scorers(evaluation.options.scoring)
+    found = {
+        name: (scorer, find_reported(inputs, scorer))
+        for name, scorer in named.items()
+        if isinstance(scorer, str)
+    }
+    also = {scorer for scorer, metric in found.values() if metric == scorer} - REPORTED.keys()
+    scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
+    predictions = replace(predictions, scores=scores)
+    metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
+    for name, (scorer, metric) in found.items():
+        if metric is None or name == metric in REPORTED:
+            continue
+        # a score of a loss has the opposite sign
+        one = metrics.pop(metric) if metric in also else metrics[metric]
+        one = replace(one, bounds=ANY_NUMBER)
+        one = _arguments.mirror(one, one, 0.0) if scorer.startswith("neg_") else one
+        extra, bounds = replace(one.extra, metric=name, label=None), range_of(scorer)
+        metrics[name] = replace(one, name=name, extra=extra, bounds=bounds)
+    return metrics
 
 
 def measure_outputs(evaluation: Evaluation) -> Results:

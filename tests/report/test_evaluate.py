@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification, make_regression
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -28,6 +28,7 @@ from skeval.model_selection import (
     error_interval,
     permutation_test,
     resubstitution_error,
+    score_interval,
 )
 from skeval.svm import PerturbationResamplingSVC
 
@@ -195,6 +196,27 @@ def test_permutation_is_the_single_function(two_classes):
             GaussianNB(), X, rare, cv=10, n_permutations=10, scoring="roc_auc", random_state=0
         )
     np.testing.assert_array_equal(few.permutation.null_distribution, single.null_distribution)
+
+
+@pytest.mark.parametrize(
+    ("scorer", "metric", "sign"),
+    [("recall", "recall of 1", 1), ("f1", "f1 of 1", 1), ("neg_log_loss", "log_loss", -1)],
+)
+def test_a_metric_has_one_interval(scorer, metric, sign):
+    X, y = make_classification(80, flip_y=0.3, random_state=0)
+    report = skeval.evaluate(GaussianNB(), X, y, scoring={"mine": scorer}, random_state=0)
+    found, known = report.metrics["mine"], report.metrics[metric]
+    assert found.value == sign * known.value
+    np.testing.assert_allclose(sorted(sign * np.array([*known.interval])), [*found.interval])
+
+
+def test_a_metric_that_reports_do_not_show_is_of_all_tested_samples():
+    X, y = make_regression(60, 3, noise=20, random_state=0)
+    scorer = "neg_mean_squared_error"
+    found = skeval.evaluate(Ridge(), X, y, scoring=scorer, random_state=0).metrics[scorer]
+    single = score_interval(Ridge(), X, y, scoring=scorer, random_state=0)
+    np.testing.assert_allclose([*found.interval], [*single.interval])
+    assert found.bounds == single.bounds
 
 
 def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
