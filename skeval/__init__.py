@@ -1,4 +1,4 @@
-"""Honest evaluation of pattern-recognition systems for scikit-learn users.
+"""Estimate and compare the errors of classifiers, regressors and clusterings.
 
 The names and subpackages are imported when they are first used, so that ``skeval --help`` does not
 wait for scikit-learn.

@@ -25,7 +25,7 @@ from skeval._version import __version__
 __all__ = ["main"]
 
 SECONDS_A_LINE = 10.0
-DESCRIPTION = "Honest evaluation of pattern-recognition systems for scikit-learn users."
+DESCRIPTION = "Estimate and compare the errors of classifiers, regressors and clusterings."
 
 
 SYNONYMS = {

@@ -67,7 +67,7 @@ def test_the_speed_of_natural_calls_in_the_readme_is_that_of_the_benchmark():
     ratios = [float(row["ratio"]) for row in rows]
     claim = (
         f"In the median, scikit-learn's loop takes {statistics.median(ratios):.2f} times as long "
-        f"as skeval in {len(rows)} calls as written in a notebook"
+        f"as skeval in {len(rows)} typical calls"
     )
     assert claim in " ".join(read("README.rst").split())
     n_slow = sum(ratio < 0.95 for ratio in ratios)

@@ -37,7 +37,7 @@ print(f"accuracy {cross_val_score(model, genes, relapse, cv=folds).mean():.2f}")
 
 # %%
 # The report names the second mistake in its first sentence. The table has no patient column. The
-# check finds pairs of arrays that are closer to each other than chance would produce.
+# check finds pairs of arrays that are closer to each other than expected by chance.
 before = skeval.evaluate(model, genes, relapse, random_state=0)
 print(before.verdict)
 

@@ -204,8 +204,9 @@ class Table:
             if name not in others and names_objects and 1 < n_values < len(column):
                 self.notes.append(
                     f"the values of {name!r} repeat ({n_values} values in {len(column)} rows). If "
-                    "they name objects, the rows of an object are not independent, and intervals "
-                    f"are too short. Pass {write_option('--groups', name)}."
+                    "each value identifies an object, such as a patient, its rows are not "
+                    "independent, and intervals are too short. Pass "
+                    f"{write_option('--groups', name)}."
                 )
 
     def _drop_empty(self) -> None:
@@ -226,8 +227,8 @@ class Table:
             if not missing[place].all() and (place or not counts):
                 raise ValueError(
                     f"{self.source}: column {place + 1} has no name. Name it, or pass "
-                    f"{write_option('--drop', name)} to leave it out (--id if it names the rows). "
-                    "Skip lines above the names with --skiprows N."
+                    f"{write_option('--drop', name)} to leave it out (--id if it identifies the "
+                    "rows). Skip lines above the names with --skiprows N."
                 )
             del self.columns[name]
             if counts:
@@ -334,7 +335,7 @@ class Table:
         keep = f"{write_option('--text', target)} keeps "
         missing = find_blanks(y)
         if missing.any():
-            more = f", {keep}strings such as None as classes"
+            more = f", and {keep}strings such as None as classes"
             more = more if y.dtype == object and find_ending(self.source) in TEXT_FILES else ""
             more += ". Delete row 1 if it contains units" if missing[0] else ""
             raise ValueError(

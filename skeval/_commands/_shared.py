@@ -32,7 +32,7 @@ MAX_DISTINCT = 20
 FILE = f"DATA   {', '.join(BUNDLED)}, or a CSV, NPZ, Parquet, Feather or Excel file"
 DATA = """
 --drop COLUMN...   column to exclude from the features
---id COLUMN        column that names the rows in the report and is not a feature
+--id COLUMN        column that identifies the rows in the report and is not a feature
 --date-features    convert dates to numbers (days since 1970, year, month, day, weekday and hour)
 """
 READING = """

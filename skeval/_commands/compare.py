@@ -261,7 +261,7 @@ def _find_id(
             raise ValueError(
                 f"the files have the same values of {name!r} in another order: row {place + 1} of "
                 f"{files[0].data} has {one[place]!r}, and of {files[1].data} {other[place]!r}. "
-                "Sort both files alike, or pass --id COLUMN if another column names the rows."
+                "Sort both files alike, or pass --id COLUMN if another column identifies the rows."
             )
     # a column with the same values in both files, if there is one
     return max(found, key=found.__getitem__, default=None)
@@ -300,7 +300,7 @@ def _check_rows(tables: Sequence[Table], what: str, values: Sequence[Any], key: 
     """Raise an error unless the rows of both files have the same true values, or groups."""
     first, second = (table.options.data for table in tables)
     old, new = (column.tolist() for column in values)
-    named = "pass --id COLUMN if a column of both files names the rows"
+    named = "pass --id COLUMN if both files have a column that identifies the rows"
     if len(old) != len(new):
         raise ValueError(
             f"{first} has {len(old)} rows and {second} {len(new)}, but both files must have the "

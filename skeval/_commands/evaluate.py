@@ -262,8 +262,8 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
         if name in MODELS:
             hint = f", which is a {'classifier' if numbers else 'regressor'}"
         raise ValueError(
-            f"--estimator must be one of {', '.join(models)} for a target of {kind}, or "
-            f"module:object such as sklearn.svm:SVC, got {name!r}{hint}."
+            f"for --task {kind}, --estimator must be one of {', '.join(models)}, or module:object "
+            f"such as sklearn.svm:SVC, got {name!r}{hint}."
         )
     *paths, parameters = MODELS[name]
     estimator = parse_path(f"sklearn.{paths[numbers]}").set_params(**parameters)

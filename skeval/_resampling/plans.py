@@ -420,8 +420,8 @@ def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
         rows = np.flatnonzero(rows)
     if rows.dtype.kind not in "iu" or rows.ndim != 1 or not rows.size:
         raise ValueError(
-            f"cv must yield {part} sets that are not empty, as integer indices or boolean masks "
-            f"of {n_samples} samples, got shape {rows.shape} and dtype {rows.dtype}."
+            f"cv must yield non-empty {part} sets, as integer indices or boolean masks "
+            f"of length {n_samples}, got shape {rows.shape} and dtype {rows.dtype}."
         )
     if rows.min() < 0 or rows.max() >= n_samples:
         raise ValueError(

@@ -202,7 +202,8 @@ class NClustersChoice(Result):
         notes, last = [*self.cautions, self.edge], self.candidates[-1]
         if self.n_clusters not in self.candidates and self.method != SEQUENTIAL:
             notes.append(
-                "No candidate meets the rule, so one cluster is chosen without evaluation."
+                "No candidate meets the rule, so one cluster is chosen by default. It was not "
+                "evaluated."
             )
         if self.gap_increases:
             notes.append(f"The gap still increases at the largest k, {last}. Try more clusters.")
@@ -800,8 +801,9 @@ many columns, which the reference reproduces only approximately, would also coun
 """
 
 RULE = (
-    f"largest silhouette if P <= {LEVEL}, else 1; while more clusters have P <= {LEVEL_MORE}, "
-    "largest fraction of the distance from the reference to 1"
+    f"one cluster if P > {LEVEL}, otherwise the k with the largest silhouette s; while "
+    f"P <= {LEVEL_MORE} for more clusters, the k with the largest (s - r) / (1 - r), where r is "
+    "the reference"
 )
 
 

@@ -62,7 +62,7 @@ class StabilityDisplay(_plotting.ResultDisplay):
         )
         style |= {"color": "gray", "label": "data without structure"}
         self.reference_: Any = ax.errorbar(k, choice.reference_values, errors, **style)
-        dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
+        dashed = {"color": "gray", "linestyle": "--", "label": "value required by the rule"}
         self.limits_: Any = ax.plot(k, choice.limits, **dashed)[0]
         # the chosen number of clusters; the sequential tests compare silhouettes
         rule = named = name_index(choice.method)
@@ -223,7 +223,7 @@ class IndicesDisplay(_plotting.ResultDisplay):
 
 @dataclass(eq=False, repr=False)
 class ParetoDisplay(_plotting.ResultDisplay):
-    """Two indices of several clusterings, with the Pareto front of these two.
+    """Scatter plot of several clusterings by two indices, with the Pareto front.
 
     Parameters
     ----------

@@ -531,8 +531,8 @@ def score_decomposition(
         from recalibration (Murphy's reliability). ``discrimination`` is the gain of the
         recalibrated probabilities over the event frequency (resolution). ``uncertainty`` is the
         score of the event frequency. ``within_bins`` is the variation within bins, which is 0
-        without bins or if each bin has a single probability. ``n_bins`` is the number of groups of
-        equal recalibrated probability.
+        without bins or if each bin has a single probability. ``n_bins`` is the number of distinct
+        recalibrated probabilities.
 
     Raises
     ------
@@ -657,7 +657,7 @@ def calibration_measures(
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are not treated as numbers of repeated observations.
+        Sample weights. They are not frequency weights (numbers of copies of a sample).
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. The variance is computed between groups, with
         Student's t quantile.

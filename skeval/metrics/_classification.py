@@ -473,7 +473,8 @@ def matrices_precision_recall_fscore(
         table: Floats = _checks.check_data(name, matrix, ensure_2d=False, dtype=np.float64)
         if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
             raise ValueError(
-                f"{name} must have shape (n_classes, n_classes), two or more, got {table.shape}."
+                f"{name} must have shape (n_classes, n_classes) with two or more classes, "
+                f"got {table.shape}."
             )
         if table.min() < 0:
             raise ValueError(f"{name} must contain counts >= 0, got {table.min():g}.")
@@ -770,7 +771,7 @@ def class_weights(
         if small.any():
             raise ValueError(
                 "average='log_inverse' requires at least two samples of each class in y_true, got "
-                f"at most one of {classes[small].tolist()}."
+                f"fewer of {classes[small].tolist()}."
             )
         weight = 1 / np.log2(support)
     else:
@@ -1040,7 +1041,10 @@ def probability_cost(
     negative = (1 - prior) * (false_positive_cost / largest)
     if positive + negative == 0:
         costs = false_negative_cost, false_positive_cost
-        raise ValueError(f"an error must have a cost > 0, got prior={prior} and costs {costs}.")
+        raise ValueError(
+            f"at least one possible error must cost more than 0, got prior={prior} and costs "
+            f"{costs}."
+        )
     return float(positive / (positive + negative))
 
 

@@ -602,8 +602,8 @@ def roc_curve_band(
       :math:`a^2 + b^2 \le z^2`. The false-positive rate of the threshold deviates by `a` standard
       deviations :math:`\sqrt{x (1 - x) / n}` of the n negatives. The true-positive rate at this
       threshold deviates by `b` standard deviations of the m positives (Jeffreys limits, Brown et
-      al. [1]_). Here z is the normal quantile, because only the deviation across the curve
-      matters, and it is one normal variable.
+      al. [1]_). Here z is the normal quantile, because only the deviation perpendicular to the
+      curve matters, which is one normal variable.
     - The band of the whole curve has the same form, with Clopper-Pearson limits. Here z is a
       quantile of the largest deviation over curves simulated from the observed curve. Bands of
       fixed width (Campbell [2]_) also cover the curve, but are wide in the corners. Macskassy et

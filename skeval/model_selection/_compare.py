@@ -69,8 +69,8 @@ def compare_classifiers(
     ----------
     estimators : dict of str to classifier, or list of classifiers
         Two or more estimators with `fit` and `predict`. They are cloned. In a pipeline, selection
-        and scaling are fitted inside the splits. In a list, each estimator is named after its
-        class, or after the class of the last step of a pipeline.
+        and scaling are fitted on the training set of each split. In a list, each estimator is named
+        after its class, or after the class of the last step of a pipeline.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimators, such as texts, or a square precomputed
         kernel.
@@ -299,8 +299,10 @@ class ComparedEstimators(NamedTuple):
         """Return the mean scores of the tested samples in order, shape (n_tested, n_names)."""
         mean, target = find_mean_loss(self.label), self.tasks[0].target
         if mean is None:
-            required = "a mean over samples in time order, such as 'accuracy'"
-            raise ValueError(f"scoring must be {required}, got {self.label!r}.")
+            required = "must be a mean over samples, such as 'accuracy'"
+            raise ValueError(
+                f"scoring {required}, if the folds are in time order, got {self.label!r}."
+            )
         plan, columns = fold_plan(len(target), self.folds), []
         for inputs in self.tasks:
             loss = resolve_loss(mean.loss, target, inputs.estimator, f"scoring={self.label!r}")

@@ -447,7 +447,7 @@ class ComparedPredictions:
         if len(classes) < 2 or counts.min() < 2:
             raise ValueError(
                 "y_true must have at least two classes with at least two samples each for "
-                f"method='delong', got {len(classes)} classes of {counts.min()} or more."
+                f"method='delong', got {len(classes)} classes, the smallest of size {counts.min()}."
             )
         # the row of the area has its influence function
         row, arguments = find_row(roc_auc_score), unwrap(self.metric)[1] if self.metric else {}
@@ -638,8 +638,8 @@ class ComparedPredictions:
         scores = self._score_samples()
         if scores is None:
             raise ValueError(
-                "metric must be None or a mean of per-sample losses for data in time order, such "
-                f"as mean_squared_error, got {self.scoring}."
+                "metric must be None or a mean of losses, such as mean_squared_error, for data in "
+                f"time order, got {self.scoring}."
             )
         return scores.mean(axis=1), (scores.T,)
 

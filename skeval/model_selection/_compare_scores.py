@@ -315,7 +315,9 @@ def read_all_splits(
             raise ValueError(f"{name} must have no missing scores, got {np.isnan(column).sum()}.")
     sizes = [len(column) for column in columns.values()]
     if len(set(sizes)) > 1:
-        raise ValueError(f"scores must have the same splits, got {' and '.join(map(str, sizes))}.")
+        raise ValueError(
+            f"scores must have the same number of splits, got {' and '.join(map(str, sizes))}."
+        )
     if sizes[0] < 2:
         raise ValueError("scores must contain at least two splits, got 1.")
     check_same_indices(named)

@@ -113,9 +113,10 @@ def learning_curve_band(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Class labels or numeric targets. Several columns are several outputs for each sample.
     train_sizes : array-like of shape (n_sizes,), default=None
-        Two or more fractions of the training parts (floats up to 1), or numbers of training
-        samples (integers). Groups are kept whole. None means six geometrically spaced sizes up to
-        the whole training part. The smallest is 15 % of it (at least 20 samples, at most half).
+        Two or more fractions of the training parts (floats up to 1), or numbers of training samples
+        (integers). Groups are kept whole. None means six geometrically spaced sizes up to the whole
+        training part. The smallest size is 15 % of the training part, but at least 20 samples and
+        at most half of it.
     cv : int, splitter or iterable of (train, test), default=None
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
         by class, and groups are kept together. None means 10. If `cv` is an integer or a splitter

@@ -128,10 +128,11 @@ def metric_interval(
     ----------
     metric : callable, str, scorer, or list or dict of them
         ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
-        with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the
-        name of a scorer, such as "roc_auc" or "f1_macro", or of a loss without the prefix "neg\_".
-        `y_pred` then has the form that its metric requires. A scorer represents its metric, as in
-        ``get_scorer("lift_at_k", k=100)``. Several metrics use the same `y_pred`.
+        with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
+        of a scorer, such as "roc_auc" or "f1_macro", or of a loss without the prefix "neg\_".
+        `y_pred` then has the form that its metric requires. If a scorer is passed, such as
+        ``get_scorer("lift_at_k", k=100)``, its metric is used. Several metrics use the same
+        `y_pred`.
     y_true : array-like of length n_samples
         True values, or the references for `bleu_score`.
     y_pred : array-like of length n_samples
@@ -148,7 +149,7 @@ def metric_interval(
           accuracy, top-k accuracy, Hamming loss, and binary precision and recall. The last two are
           conditional on the number of predicted or true positives. It also treats the average
           precision as a proportion of the positives.
-        - "score" is for functions of the confusion table. These are F, averaged precision and
+        - "score" is for functions of the confusion matrix. These are F, averaged precision and
           recall (of both packages), balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation and expected cost. It is also for `roc_auc_score` (with several classes or
           ``max_fpr=``, too), `ranking_loss`, and means of values between 0 and 1, such as
@@ -221,14 +222,14 @@ def metric_interval(
 
     Notes
     -----
-    "score" generalizes Wilson's interval to any function of the confusion table. Its limits are the
-    smallest and largest values over the tables that Pearson's chi-square test does not reject. For
-    the area under the ROC curve it is Newcombe's method [1]_ with DeLong's variance [2]_, or with
-    Obuchowski's variance for groups and weights [3]_. Neither has zero width if all predictions are
-    correct. "log" is Student's t interval for the logarithm, with degrees of freedom from the
-    kurtosis of the losses. "hall" is Hall's transformation of a skewed mean [4]_. The bootstrap
-    ("percentile", "bca" [5]_) uses Hesterberg's wider level [6]_. If the values do not vary, the
-    limits are nan. A maximum such as `max_error` has no interval.
+    "score" generalizes Wilson's interval to any function of the confusion matrix. Its limits are
+    the smallest and largest values over the tables that Pearson's chi-square test does not reject.
+    For the area under the ROC curve it is Newcombe's method [1]_ with DeLong's variance [2]_, or
+    with Obuchowski's variance for groups and weights [3]_. Neither has zero width if all
+    predictions are correct. "log" is Student's t interval for the logarithm, with degrees of
+    freedom from the kurtosis of the losses. "hall" is Hall's transformation of a skewed mean [4]_.
+    The bootstrap ("percentile", "bca" [5]_) uses Hesterberg's wider level [6]_. If the values do
+    not vary, the limits are nan. A maximum such as `max_error` has no interval.
 
     With `within`, Student's t quantile has one degree of freedom less than the number of units.
 

@@ -164,11 +164,11 @@ def permutation_test(
     Returns
     -------
     Test or dict of str to Test
-        The score is `statistic`, and the P-value is `pvalue`. Its Monte Carlo interval is
-        `pvalue_interval` (Clopper and Pearson's, or for the negative binomial distribution after a
-        sequential stop). `null_distribution` contains the scores of permuted labels,
-        `n_exceedances` is the number of exceedances, and `stopped` is whether a sequential test
-        stopped early. If `scoring` has several metrics, the result is a dict with one test for
+        The score is `statistic`, and the P-value is `pvalue`. `pvalue_interval` is its Monte Carlo
+        interval. This is the Clopper-Pearson interval, or an interval for the negative binomial
+        distribution if the test stopped early. `null_distribution` contains the scores of permuted
+        labels, `n_exceedances` is the number of exceedances, and `stopped` is whether a sequential
+        test stopped early. If `scoring` has several metrics, the result is a dict with one test for
         each.
 
     Raises

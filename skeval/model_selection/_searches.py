@@ -375,11 +375,11 @@ class ProcedureScorer(RoutedScorer):
         before = self.last_scored
         if before is not None and shape != before[1] and np.array_equal(before[0], labels):
             raise UntrainedModelError(
-                f"X must have the same columns in every call of scoring={self.name}, but it "
-                f"scored these labels with {before[1][0]} columns before, got {shape[0]}. If "
-                "columns were selected using the labels, as in RFECV, the score is far too high. "
-                "Put the selector in a pipeline and search over its number of features. If the "
-                "labels were not used, make one scorer for each set of columns."
+                f"X must have the same columns in every call of scoring={self.name}, got "
+                f"{before[1][0]} in an earlier call with these labels and {shape[0]} in this one. "
+                "If columns were selected using the labels, as in RFECV, the score is far too "
+                "high. Put the selector in a pipeline and search over its number of features. If "
+                "the labels were not used, make one scorer for each set of columns."
             )
         self.last_scored = labels, shape
 

@@ -96,7 +96,7 @@ def threshold_measures(
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Sample weights. They are not treated as numbers of repeated observations.
+        Sample weights. They are not frequency weights (numbers of copies of a sample).
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. Whole groups are resampled.
     prevalence : float in (0, 1), default=None

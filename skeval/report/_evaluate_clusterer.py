@@ -416,8 +416,8 @@ def show_rules(report: ClusteringReport) -> Section:
         report.plot,
         f"The data were split into random halves {report.stability.replicates.shape[1]} times; "
         "both halves were clustered, and the clusters of one half were predicted from the other. "
-        "The value is 1 if the two results agree. Data without structure "
-        "and the limit of the rule are gray.",
+        "The value is 1 if the two results agree. Gray lines show data without structure, and the "
+        "value required by the rule (dashed).",
         label="Stability by number of clusters. The table contains the numbers.",
         height=3.2,
     )

@@ -377,8 +377,11 @@ class PredictionsReport(_sections.PredictionsPage):
         joined = ":" if self.out_of_fold.target.outputs else " with"
         facts = [f"{_sections.describe_classes(self)}{joined} {what}"]
         if self.threshold is not None:
-            called = f" as {quote_label(self.positive)}" if self.positive is not None else ""
-            facts.append(f"samples predicted{called} from a threshold of {self.threshold:g}")
+            called = "labels predicted"
+            if self.positive is not None:
+                called = f"samples predicted as {quote_label(self.positive)}"
+            score = "probability" if self.kind == "probabilities" else "score"
+            facts.append(f"{called} if the {score} is at least {self.threshold:g}")
         return facts
 
     @property

@@ -400,8 +400,8 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     yield Figure(
         partial(draw_ended, NetBenefitDisplay, true, chance, **options),
         f"The figure shows the net benefit of treating everyone whose probability of {name} "
-        "reaches the threshold, in true positives per sample. A false positive costs as many true "
-        "positives as the odds of the threshold. The model is useful where its "
+        "reaches the threshold, in true positives per sample. At the threshold p, a false positive "
+        "costs p / (1 - p) times the benefit of a true positive. The model is useful where its "
         "curve is above both lines.",
         label="Net benefit by threshold, compared with treating all and none.",
         height=CURVE_HEIGHT,

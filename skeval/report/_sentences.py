@@ -396,18 +396,21 @@ def write_relations(
         if one.reference:
             key = order.get(one.relation, 2), one.reference, one.metric
             systems.setdefault(key, []).append(f'"{name}"')
-    texts = list[str]()
+    texts, said = list[str](), ""
     for (place, reference, metric), names in sorted(systems.items()):
-        everyone = "Both" if len(judgments) == 2 else f"All {len(judgments)}"
+        everyone = "both" if len(judgments) == 2 else f"all {len(judgments)}"
         who = everyone if len(names) == len(judgments) else join_words(names, "and")
         if baseline is not None and reference == str(baseline):
             reference += f" ({write_amount(baseline.error, loss)})"
-        by = f" according to the {name_metric(metric)}" if metric else ""
+        by = f"by the {name_metric(metric)}, " if metric else ""
         verb = (("beat", "are worse than"), ("beats", "is worse than"))[len(names) == 1]
         claim = f"{who} {verb[place]}" if place < 2 else ""
-        claim = claim or f"{'n' if texts else 'N'}o evidence that {join_words(names, 'or')} beats"
-        texts.append(f"{claim} {reference}{by}")
-    return [f"{'; '.join(texts)}."] if texts else []
+        claim = claim or f"no evidence that {join_words(names, 'or')} beats"
+        # the metric of the claim before is not repeated
+        texts.append(f"{'' if by == said else by}{claim} {reference}")
+        said = by
+    text = "; ".join(texts)
+    return [f"{text[0].upper()}{text[1:]}."] if text else []
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:

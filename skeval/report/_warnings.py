@@ -106,7 +106,7 @@ def note_few_groups(predictions: Predictions) -> Iterator[CheckResult]:
             "few-groups",
             "Few groups",
             f"with {n_groups} groups, coverage may be below the nominal level",
-            "Collect more groups, or report the interval with this reservation.",
+            "Collect more groups, or mention this limitation beside the interval.",
         )
 
 

@@ -119,8 +119,8 @@ class PerturbationResamplingSVC(
         Nominal coverage, between 0 and 1.
     cv : int, splitter or iterable of (train, test), default=10
         Folds. If `cv` is an integer, samples are shuffled with `random_state`, folds are stratified
-        by class, and groups are kept together. An integer is reduced to the size of the smallest
-        class, with a warning.
+        by class, and groups are kept together. If an integer is larger than the smallest class, it
+        is reduced to the size of this class, with a warning.
     random_state : int, RandomState or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None

@@ -1175,13 +1175,13 @@ def refuse_mask(name: str, values: Any) -> None:
 def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
     """Return the error message for two different indexes, with the remedy."""
     same = index.is_unique and other.is_unique and set(index) == set(other)
-    match = f"{name}.loc[{first}.index] matches the labels, and " if same else ""
+    match = f"Pass {name}.loc[{first}.index] to match the rows by index. " if same else ""
     if not same and index.isin(other).any():
-        match = f"with common = {first}.index.intersection({name}.index), {first}.loc[common] and "
-        match += f"{name}.loc[common] are the same samples, and "
+        match = f"Pass {first}.loc[common] and {name}.loc[common], where common = "
+        match += f"{first}.index.intersection({name}.index), to match the rows by index. "
     return (
         f"{name} must have the index of {first}, in the same order, got a different one. "
-        f"{match}{name}.to_numpy() keeps the order, if row i of both is the same sample."
+        f"{match}If row i of both is the same sample, pass {name}.to_numpy()."
     )
 
 

@@ -17,7 +17,7 @@ from skeval.utils._text import count, say_pvalue, write_number, write_range
 MAX_NAME_LENGTH = 32
 
 
-NO_DISPLAY = "no display draws this {}. Print it, or use to_dict()."
+NO_DISPLAY = "There is no plot for a result of type {}. Print it, or use to_dict()."
 
 
 @singledispatch

@@ -86,8 +86,8 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
             yield Finding(
                 "serious",
                 f"{n_copies} of {n} samples equal another sample, most of them next in the file",
-                "If the rows are repeated measurements, the error is too low. Pass the objects as "
-                "groups=.",
+                "If the rows are repeated measurements, the error is too low. Pass the measured "
+                "object of each row, such as the patient, as groups=.",
                 title="Repeated rows",
             )
             return
@@ -275,7 +275,8 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
         "serious" if agree or opposite else "note",
         share + relation,
         "If the samples are repeated measurements, the error is too "
-        f"{'high' if opposite else 'low'}. Pass the objects as groups=.",
+        f"{'high' if opposite else 'low'}. Pass the measured object of each row, such as "
+        "the patient, as groups=.",
     )
 
 
@@ -576,7 +577,13 @@ def _relate_to_target(column: Candidate, target: Target) -> Finding | None:
     label = "class" if classes else "target"
     strength = differing if opposite else agreement
     how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
-    how = "always" if strength > 1 - 1e-9 else how if serious else "more often than chance explains"
+    how = (
+        "always"
+        if strength > 1 - 1e-9
+        else how
+        if serious
+        else "more often than expected by chance"
+    )
     relation = f"the same {label}" if classes or serious else "similar targets"
     relation = f"different {label}{'es' if classes else 's'}" if opposite else relation
     relation = f"{how} have {relation}" if serious else f"have {relation} {how}"

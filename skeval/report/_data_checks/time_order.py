@@ -58,7 +58,7 @@ AXIS = re.compile(r"ages?|x|scores?|doses?|points?|grades?|levels?|depth|distanc
 MIN_DRIFT = 0.2
 """Minimum correlation of the targets of neighboring row numbers that is serious."""
 EVIDENCE = {
-    "runs": "neighboring rows have similar targets more often than chance explains",
+    "runs": "neighboring rows have similar targets more often than expected by chance",
     "autocorrelation": "the losses of neighboring rows are correlated",
 }
 """Evidence of each check, by its code."""
@@ -226,7 +226,7 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
             "serious",
             f"the rows seem to be a series ({reason})",
             "Clusters of a series may be periods of time. Remove the trend and the "
-            "column of times, or use a method for change points.",
+            "time column, or use change-point detection.",
         )
 
 

@@ -37,7 +37,7 @@ def test_random_walks_are_told_by_their_dates(walks):
     assert told.code == "time-order"
     assert told.headline == (
         "the rows seem to be in time order ('day' rises), neighboring rows have similar targets "
-        "more often than chance explains, and the losses of neighboring rows are correlated"
+        "more often than expected by chance, and the losses of neighboring rows are correlated"
     )
     frame = pd.DataFrame(X, columns=list("abc"), index=pd.DatetimeIndex(days(200)))
     (told,) = warnings_of(frame, y)
