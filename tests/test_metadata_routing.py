@@ -269,7 +269,7 @@ def test_requested_weights_reach_a_scorer_of_a_procedure(data, several):
     expected = bootstrap_error(GaussianNB(), X, y, sample_weight=weight, **options)
     assert score(weighted) == [-expected.value]
     assert score(make_bootstrap_scorer(sample_weight=weight, **options)) == [-expected.value]
-    with pytest.raises(BaseException, match="the model was not trained on"):
+    with pytest.raises(BaseException, match="the model must be trained on all"):
         score(make_bootstrap_scorer(**options))
 
 

@@ -329,8 +329,8 @@ def fill_lines(text: str, width: int | None) -> list[str]:
 
 
 def join_units(text: str) -> str:
-    """Return a sentence without line breaks within "5 % CI", "P = 0.1" or "1.5 to 2"."""
-    units = r"(?<=\d) (?=%)|(?<=%) (?=CI)|(?<=\b[Pk]) (?=[=<>])|(?<=[=<>]) (?=\d)"
+    """Return a sentence without line breaks within "5 %", "P = 0.1" or "CI 1.5 to 2"."""
+    units = r"(?<=\d) (?=%)|(?<=%) (?=CI)|(?<=CI) (?=[-\d])|(?<=\b[Pk]) (?=[=<>])|(?<=[=<>]) (?=\d)"
     return re.sub(rf"{units}|(?<=\d) (?=to [-\d])|(?<=\d to) (?=[-\d])", "\u00a0", text)
 
 
