@@ -136,8 +136,8 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
         return ColumnSteps(numbers, scaler) if supported else reason
     if not (supported and len(selectors) == 1 and selects_as_we_do(selectors[0], X, target)):
         return (
-            "feature selection within the fits requires two classes, SelectKBest(f_classif), an "
-            "array X, and at most one scaler before or after the selection"
+            "feature selection within the fits requires two classes, SelectKBest(f_classif), "
+            "numbers without missing values, and at most one scaler before or after the selection"
         )
     numbers = np.asfortranarray(numbers)  # columns are selected fast
     before = scalers if steps[-1] is selectors[0] else []
@@ -154,13 +154,12 @@ def has_plain_columns(X: Any) -> bool:
 
 
 def selects_as_we_do(selector: SelectKBest, X: Any, target: Target) -> bool:
-    """Whether `f_classif` of two classes selects from an array, with `has_plain_columns`."""
+    """Whether `f_classif` of two classes selects from X as from an array of numbers."""
     return (
         target.n_classes == 2
         and selector.score_func is f_classif
-        and type(X) is np.ndarray
         and isinstance(selector.k, Integral)
-        and 1 <= int(selector.k) <= X.shape[1]
+        and 1 <= int(selector.k) <= np.shape(X)[1]
     )
 
 

@@ -178,6 +178,7 @@ SERVED = {
     "float32": [linear(), SVC()],
     "frame": [
         linear(),
+        make_pipeline(StandardScaler(), SelectKBest(k=2), linear()),
         scaled(SVC()),
         RidgeClassifier(),
         LDA(),
