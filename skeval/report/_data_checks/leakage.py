@@ -386,16 +386,19 @@ def _find_rule(
         sizes = known if rule != "missing" else (known[0] + lost[0], known[1] + lost[1])
         wrong = min((sizes[0] - inside, outside), (inside, sizes[1] - outside), key=sum)
         n, n_wrong = sum(sizes), int(sum(wrong))
-        if not applies or n_wrong > _allow_wrong_rows(n) or min(sizes) < MIN_OF_CLASS:
+        # a column that is known in one class only may have missing values there
+        one_sided = rule == "missing" and 0 in known
+        if not applies or min(sizes) < MIN_OF_CLASS:
+            continue
+        if n_wrong > _allow_wrong_rows(n) and not one_sided:
             continue
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
             continue
         # few rows are wrong in each class, and in each predicted class
         (missed, extra), allowed = wrong, 1 - MIN_EXACT_OF_CLASS
         predicted = [(extra, sizes[0] - missed + extra), (missed, sizes[1] - extra + missed)]
-        if any(w > allowed * size for w, size in predicted):
+        if any(w > allowed * size for w, size in predicted) and not one_sided:
             continue
-        # a column that is known in one class only may have missing values there
         allowed = allowed if rule != "missing" else 1 - MIN_KNOWN
         if missed > allowed * sizes[0] or extra > allowed * sizes[1]:
             continue

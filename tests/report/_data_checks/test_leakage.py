@@ -68,6 +68,17 @@ def test_a_column_that_decides_a_class_is_named(rule, n_classes, spoil):
     assert not any(text.headline for text in warnings_of(X, shuffled, names=list(X)))
 
 
+@pytest.mark.parametrize(("lacking", "outside", "found"), [(40, 0, 1), (52, 0, 0), (40, 2, 0)])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_half_of_the_only_class_with_values_may_lack_one(lacking, outside, found, swapped):
+    y = np.arange(200) % 2
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    X[np.flatnonzero(y == 0)[outside:], 2] = np.nan
+    X[np.flatnonzero(y == 1)[:lacking], 2] = np.nan
+    texts = warnings_of(X, 1 - y if swapped else y)
+    assert sum(text.code == "telling-feature" for text in texts) == found
+
+
 @pytest.mark.parametrize(("n", "allowed"), [(30, 1), (60, 2), (200, 6), (1000, 30)])
 @pytest.mark.parametrize("more", [0, 1])
 def test_three_of_a_hundred_rows_may_be_wrong_rounded_up(n, allowed, more):
