@@ -448,7 +448,7 @@ def _run_checks(
     units = predictions.cases
     found: list[CheckResult] = []
     if target.outputs:
-        results = [CheckResult(one.code, one.title, "not applicable") for one in CHECKS]
+        results = [CheckResult("not applicable", code=one.code, title=one.title) for one in CHECKS]
         cautions = list(_warnings.warn_of_outputs(predictions))
     else:
         # the table, the order of its rows, and perfect predictions with the features that give them
