@@ -29,7 +29,7 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics._scorers import name_scoring
-from skeval.metrics._table import Sample, find_row, find_sums, range_of_metric, unwrap
+from skeval.metrics._table import Sample, find_row, find_sums, unwrap
 from skeval.model_selection._comparison import (
     Comparison,
     check_method,
@@ -40,6 +40,7 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._metric_interval import (
     check_columns,
     find_metric,
+    find_range,
     find_sample_values,
     naming_cause,
     read_probabilities,
@@ -316,7 +317,7 @@ def find_bounds(
     metric: Any, y_true: Any, vectors: list[np.ndarray], margin: float | None
 ) -> tuple[float, float]:
     """Return the range of a metric. Raise an error if the margin allows every difference."""
-    low, high = range_of_metric(metric or accuracy_score, max(2, 0, *vectors[0].shape[1:]))
+    low, high = find_range(metric or accuracy_score, vectors[0])
     # scores of samples may be any numbers
     if y_true is None and not np.isin(np.array(vectors), (0, 1)).all():
         low, high = -np.inf, np.inf
