@@ -256,8 +256,7 @@ def error_interval(
     # the error over all outputs, and of each of several on the same folds or resamples
     own_losses = losses_by_output(inputs.loss, inputs.target)
     each_loss = [(inputs.loss,), *((own,) for own in own_losses.values())]
-    reuses = own_losses and row.shares_fits and method != AUTO
-    runner = Runner(inputs, finished=[] if reuses else None)
+    runner = Runner(inputs, finished=[] if own_losses and row.shares_fits else None)
     if method == AUTO:
         # the error over all outputs determines the number of repeats
         folds = plan_repeats(inputs, root, **parameters)
@@ -927,7 +926,7 @@ ROWS = (
     ErrorMethod(cross_validation),
     ErrorMethod(leave_one_out, shares_fits=False),
     ErrorMethod(bootstrap, takes_weights=False, shares_fits=False, names=errors.METHODS),
-    ErrorMethod(repeated_cv),
+    ErrorMethod(repeated_cv, shares_fits=False),
     ErrorMethod(cv_wald),
     ErrorMethod(corrected_t),
     ErrorMethod(nested_cv),

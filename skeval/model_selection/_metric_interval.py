@@ -429,13 +429,10 @@ def _estimate_metric(metric: Callable[..., float], data: Data, settings: Setting
     else:
         limits, fields = _bootstrap_metric(statistic, units or find_units(), sample, settings)
     # an interval that is too narrow, undefined, or not possible
-    caution, few = find_caution(metric, sample), _count_exceedances(metric, sample)
-    if few is not None:
+    refused = _refuse_interval(metric, sample)
+    caution = refused or find_caution(metric, sample)
+    if refused:
         limits = {"none": intervals.give_no_limits}
-        caution = (
-            f"No interval: {few} of {n} samples lie on the rarer side of a predicted quantile. "
-            f"The interval requires {MIN_EXCEEDANCES}."
-        )
     elif not undefined:
         limits = {name: partial(_warn_if_undefined, form) for name, form in limits.items()}
     return Estimate(
@@ -599,21 +596,21 @@ MIN_EXCEEDANCES = 10
 """Minimum number of samples on each side of a predicted quantile for an interval of its loss."""
 
 
-def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
-    """Return the number of samples on the rarer side of predicted quantiles.
-
-    None if the metric is not a pinball loss, or if the number is sufficient.
-    """
+def _refuse_interval(metric: Callable[..., float], sample: Sample) -> str:
+    """Return why a pinball loss has no interval, or "" if each side of the quantile has samples."""
     function, _ = _table.unwrap(metric)
     of_quantiles = function in (mean_pinball_loss, winkler_loss, mean_quantile_loss)
     if not of_quantiles or sample.y_true.ndim > 1:
-        return None
+        return ""
     # samples on the rarer side of each quantile; of both limits of an interval together
     n = len(sample.y_true)
     above = np.sum(sample.y_true[:, None] > sample.y_pred.reshape(n, -1), axis=0)
     sides = np.minimum(above, n - above)
     rarer = int(sides.sum() if function is winkler_loss else sides.min())
-    return rarer if rarer < MIN_EXCEEDANCES else None
+    if rarer >= MIN_EXCEEDANCES:
+        return ""
+    side = f"{rarer} of {n} samples lie on the rarer side of a predicted quantile"
+    return f"No interval: {side}. The interval requires {MIN_EXCEEDANCES}."
 
 
 def find_caution(metric: Callable[..., float], sample: Sample) -> str:
