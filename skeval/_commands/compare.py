@@ -118,19 +118,19 @@ def _run(options: argparse.Namespace) -> int:
     if options.metric is None and values.kind == "probabilities" and shown:
         shown.append(_shared.collect_notes(old, compare, metric="roc_auc")[0])
     # the text, without notes on the undefined interval of no difference
-    notes = notes if shown else []
-    notes += _note_two_values(tables, values) if "single point" not in str(notes) else ()
-    notes = [_name_metric(comparison, passed, shown[1:]), *notes, *_note_rows(tables, values, key)]
+    notes = [_name_metric(comparison, passed, shown[1:]), *(notes if shown else [])]
+    unsaid = bool(shown) and "single point" not in str(notes)
+    notes += _note_files(tables, values, key, two_values=unsaid)
     notes, width = [*dict.fromkeys(notes)], _shared.find_width()
     _shared.print_lines(_write_lines(shown, notes, width))
     # the requested files: the numbers of the gate, and the page of both models
     if options.json is not None:
-        _write_gate(comparison, passed, options, names)
+        _write_gate(comparison, passed, options)
     if options.methods or options.html is not None or options.markdown is not None:
         conclusion = comparison.difference.conclusion if shown else "the same predictions."
         noted = f"Exit status {int(not passed)}: {conclusion}"
-        report = _report_both(names, values, metric, comparison, options, old)
-        title = f"{names[1]} compared with {names[0]}"
+        report = _report_both(values, metric, comparison, options, old)
+        title = " compared with ".join(comparison.names)
         written = _shared.write_pages(report, options, title, [noted, *notes], width)
         _shared.print_lines([*written])
     return int(not passed)
@@ -159,21 +159,19 @@ def _name_metric(comparison: Any, passed: bool, areas: Sequence[Any]) -> str:
     return f"{result}. --metric chooses another metric."
 
 
-def _note_two_values(tables: Sequence[Table], values: Values) -> Iterator[str]:
-    """Yield a note for each file whose scores may be labels."""
+def _note_files(
+    tables: Sequence[Table], values: Values, key: str | None, *, two_values: bool
+) -> Iterator[str]:
+    """Yield notes on scores that may be labels, the matched rows, and the positive class."""
+    from skeval._commands._data import write_option
+
     for table, column in zip(tables, values.columns, strict=True):
-        if values.of_scores and not values.identical and len({*column.tolist()}) == 2:
+        if two_values and values.of_scores and len({*column.tolist()}) == 2:
             yield (
                 f"{table.options.data} contains only two values. If these are labels, their area "
                 "under the ROC curve and Brier score are not those of the model's scores. Compare "
                 "probabilities, or the labels of both models."
             )
-
-
-def _note_rows(tables: Sequence[Table], values: Values, key: str | None) -> Iterator[str]:
-    """Yield notes on how the rows are matched, on the files, and on the positive class."""
-    from skeval._commands._data import write_option
-
     matched = "their order" if key is None else f"the column {key!r}"
     yield f"the rows of both files are matched by {matched}."
     for table in tables:
@@ -198,9 +196,7 @@ def _write_lines(comparisons: Sequence[Any], notes: Sequence[str], width: int) -
     return lines + [line for note in notes for line in fill_lines(f"note: {note}", width)]
 
 
-def _write_gate(
-    comparison: Any, passed: bool, options: argparse.Namespace, names: Sequence[str]
-) -> None:
+def _write_gate(comparison: Any, passed: bool, options: argparse.Namespace) -> None:
     """Write the numbers of the gate as JSON, the difference as that of B minus A."""
     from skeval.utils._text import write_file
 
@@ -209,18 +205,13 @@ def _write_gate(
     scores = dict(zip(comparison.names, comparison.values.tolist(), strict=True))
     gate |= {"metric": comparison.scoring, "scores": scores, **comparison.difference.to_dict()}
     # A and B are the first and second file
-    text = json.dumps(gate | dict(zip("ab", names, strict=True)))
+    text = json.dumps(gate | dict(zip("ab", comparison.names[::-1], strict=True)))
     numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
     write_file(options.json, json.dumps(numbers, indent=2) + "\n")
 
 
 def _report_both(
-    names: list[str],
-    values: Values,
-    metric: Any,
-    comparison: Any,
-    options: argparse.Namespace,
-    old: Table,
+    values: Values, metric: Any, comparison: Any, options: argparse.Namespace, old: Table
 ) -> Any:
     """Return the report of both models, with the comparison of the gate as its own."""
     from skeval.metrics import get_scorer_names
@@ -233,7 +224,7 @@ def _report_both(
         scoring = [one for one in (name, f"neg_{name}") if one in known][:1] or {name: metric}
     report: Any = evaluate_predictions(
         values.y,
-        dict(zip(names[::-1], values.labels[::-1], strict=True)),
+        dict(zip(comparison.names, values.labels[::-1], strict=True)),
         kind=values.kind,
         scoring=scoring,
         groups=old.groups,
