@@ -90,12 +90,11 @@ def run_checks(
     ]
     with np.errstate(all="ignore"):  # missing values
         for code, title, needs, find in CHECKS:
-            outcome = "ignored" if code in ignore else "" if needs in kinds else "not applicable"
-            if outcome:
-                results.append(CheckResult(outcome, code=code, title=title))
-                continue
-            found = [replace(one, code=code, title=one.title or title) for one in find(table)]
-            results += found or [CheckResult("passed", code=code, title=title)]
+            outcome = "passed" if needs in kinds else "not applicable"
+            outcome = "ignored" if code in ignore else outcome
+            found = find(table) if outcome == "passed" else ()
+            named = [replace(one, code=code, title=one.title or title) for one in found]
+            results += named or [CheckResult(outcome, code=code, title=title)]
     return results
 
 
