@@ -257,13 +257,12 @@ def error_interval(
     own_losses = losses_by_output(inputs.loss, inputs.target)
     each_loss = [(inputs.loss,), *((own,) for own in own_losses.values())]
     runner = Runner(inputs, finished=[] if own_losses and row.shares_fits else None)
-    if method == AUTO:
-        # the error over all outputs determines the number of repeats
+    if own_losses and method == AUTO:
+        # the error over all outputs determines the number of repeats of each of them
         folds = plan_repeats(inputs, root, **parameters)
         folds, outputs = fit_repeats(runner.with_options(method=folds.inputs.method), folds)
         of_losses = (folds.inputs.with_options(losses=losses) for losses in each_loss)
-        repeats = [collect_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
-        estimates = [estimate for estimate, _ in repeats]
+        estimates = [collect_repeats(folds._replace(inputs=one), outputs)[0] for one in of_losses]
     else:
         # a seed counts the children that it spawns, so each loss draws the same from a copy
         runners = (runner.with_options(losses=losses) for losses in each_loss)

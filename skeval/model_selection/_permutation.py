@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args, overload
 import numpy as np
 from numpy.random import SeedSequence
 from scipy.stats import beta
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._adapters.runner import Runner, Scores, score_plan, split_by_metric
 from skeval._inference import paired
@@ -306,10 +305,9 @@ def compare_with_permutations(
         if np.isnan(statistic):
             raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
         if np.isnan(null).any():
-            _checks.warn_user(
+            _checks.warn_undefined(
                 f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined. "
-                "They count as at least as good as the observed labels.",
-                UndefinedMetricWarning,
+                "They count as at least as good as the observed labels."
             )
         stop, level = stops.get(key), inputs.confidence_level
         result = permutation_result(name, statistic, null, rule, stop, confidence_level=level)
