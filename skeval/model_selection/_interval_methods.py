@@ -53,7 +53,7 @@ from skeval._resampling.sampling_units import (
     number_by_appearance,
 )
 from skeval.model_selection import _estimates
-from skeval.model_selection._bootstrap import bootstrap
+from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap
 from skeval.model_selection._estimates import cross_validation, leave_one_out, resubstitution
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
@@ -910,9 +910,7 @@ ErrorMethodName = Literal[
     "holdout",
     "cross_validation",
     "leave_one_out",
-    "oob",
-    ".632",
-    ".632+",
+    ErrorBootstrap,
     "repeated_cv",
     "cv_wald",
     "corrected_t",
