@@ -112,7 +112,7 @@ def _run(options: argparse.Namespace) -> int:
     run = {"groups": old.groups, "random_state": options.seed}
     compare = partial(compare_predictions, values.true, predictions, **run)
     comparison, notes = _shared.collect_notes(old, compare, metric=metric, margin=options.margin)
-    passed = _decide(comparison.difference, options.margin, values)
+    passed = _decide(comparison, options.margin, values)
     # the area beside the metric that decides
     shown = [] if values.identical else [comparison]
     if options.metric is None and values.kind == "probabilities" and shown:
@@ -136,25 +136,21 @@ def _run(options: argparse.Namespace) -> int:
     return int(not passed)
 
 
-def _decide(difference: Any, margin: float | None, values: Values) -> bool:
+def _decide(comparison: Any, margin: float | None, values: Values) -> bool:
     """Return whether B is not significantly worse, or with a margin not worse by it or more."""
+    difference, new = comparison.difference, comparison.names[0]
     if margin is not None:
         return values.identical or bool(difference.pvalue_noninferior <= difference.level)
-    return not (_measure_gain(difference) < 0 and difference.pvalue <= difference.level)
-
-
-def _measure_gain(difference: Any) -> float:
-    """Return the difference, with the sign of an improvement."""
-    return float(difference.value if difference.greater_is_better else -difference.value)
+    return new in comparison.best or not difference.pvalue <= difference.level
 
 
 def _name_metric(comparison: Any, passed: bool, areas: Sequence[Any]) -> str:
     """Return a note on the metric that decides, and on an area that contradicts it."""
     result = f"exit status {int(not passed)}: {comparison.scoring} decides"
-    gain = _measure_gain(comparison.difference)
-    for one in (area.difference for area in areas):
-        if one.pvalue <= one.level and _measure_gain(one) * gain < 0:
-            result += f", although {areas[0].scoring} differs significantly in the other direction"
+    for area in areas:
+        opposite = not {*area.best} & {*comparison.best}
+        if opposite and area.difference.pvalue <= area.level:
+            result += f", although {area.scoring} differs significantly in the other direction"
             return f"{result}. --metric roc_auc chooses it."
     return f"{result}. --metric chooses another metric."
 
