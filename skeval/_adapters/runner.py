@@ -62,19 +62,15 @@ class Runner:
     inputs : Inputs
     finished : list of (PlanBlock, FitOutput) or None
         Outputs that several results share. The first plan fills an empty list.
-    solvers : dict
-        Solver of the estimator, or the reason for a loop, once it is known. There is one for each
-        kind of trial fits.
-    models : dict
-        Models of trial fits with the training set as key. They need not be fitted again.
+    trials : Trials
+        What is known of the solver. Runners for other losses share it.
     """
 
     def __init__(
         self, inputs: Inputs, finished: list[tuple[PlanBlock, FitOutput]] | None = None
     ) -> None:
         self.inputs, self.finished = inputs, finished
-        self.solvers: dict[str, Solver | str] = {}
-        self.models: dict[bytes, Any] = {}
+        self.trials = Trials()
 
     def with_options(self, **settings: Any) -> Runner:
         """Return a runner for other losses, weights or options, which shares the known results."""
@@ -164,7 +160,7 @@ class Runner:
         if inputs.weight is not None and not plan.weighted:
             # all steps that take weights get them, unless the user specifies otherwise
             params = {**weight_parameters(estimator, inputs.weight), **params}
-        models = {} if params else self.models
+        models = {} if params else self.trials.models
         estimator, X, target = clone(estimator), inputs.X, inputs.target
         return FitWorker(estimator, X, target, params, request, inputs.error_score, models)
 
@@ -182,14 +178,12 @@ class Runner:
             solver = solver.refuses(plan) or solver
         if not isinstance(solver, str):
             # and whose trial fits agree
-            key = "shuffled" if plan.shuffled else "tried"
-            if key not in self.solvers and plan.n_fits >= FEWEST:
-                self.solvers[key] = try_solver(solver, worker, plan)
-            solver = self.solvers.get(key, SLOWER)
+            tried = self.trials.tried
+            if plan.shuffled not in tried and plan.n_fits >= FEWEST:
+                tried[plan.shuffled] = try_solver(solver, worker, plan)
+            solver = tried.get(plan.shuffled, SLOWER)
         if not isinstance(solver, str):
-            block_solver = BlockSolver(worker, solver.in_process)
-            block_solver.solver = solver
-            return block_solver
+            return BlockSolver(worker, solver.in_process, solver)
         if reports_progress(self.inputs, plan):
             tell(f"skeval runs {plan.n_fits} fits one by one: {solver}")
         return None
@@ -202,15 +196,34 @@ class Runner:
         inputs = self.inputs
         if inputs.target.outputs:
             return "y has several columns"
-        if "found" not in self.solvers:
+        if self.trials.found is None:
             solver = find_solver(inputs.estimator, inputs.X, inputs.target)
             if not isinstance(solver, str) and not get_config()["skip_parameter_validation"]:
                 parts = [inputs.estimator, *inputs.estimator.get_params().values()]
                 parts = [part for part in parts if isinstance(part, BaseEstimator)]
                 if not all(map(_compat.has_valid_params, parts)):
                     solver = "the parameters of the estimator are not valid"
-            self.solvers["found"] = solver
-        return self.solvers["found"]
+            self.trials.found = solver
+        return self.trials.found
+
+
+@dataclass
+class Trials:
+    """What is known of the solver of an estimator on one data set.
+
+    Attributes
+    ----------
+    found : Solver or str, optional
+        The solver that supports the estimator, or the reason why there is none.
+    tried : dict
+        The solver, or the reason for a loop, after trial fits to labels that are shuffled or not.
+    models : dict
+        Models of trial fits with the training set as key. They need not be fitted again.
+    """
+
+    found: Solver | str | None = None
+    tried: dict[bool, Solver | str] = field(default_factory=dict)
+    models: dict[bytes, Any] = field(default_factory=dict)
 
 
 def score_plan(
@@ -565,25 +578,15 @@ def find_solver(estimator: Any, X: Any, target: Target) -> Solver | str:
 class BlockSolver:
     """Fits of a block by a solver. The worker does the fits that the solver leaves.
 
-    The solver is not pickled. Each process makes its own solver from the same data.
+    The solver is not pickled. Each process finds its own solver from the same data.
     """
 
     worker: FitWorker
     in_process: bool = False
-
-    @cached_property
-    def solver(self) -> Solver:
-        """The solver of the estimator."""
-        worker = self.worker
-        solver = find_solver(worker.estimator, worker.X, worker.target)
-        if isinstance(solver, str):
-            raise RuntimeError(
-                "the solver of the main process is not available in this worker process."
-            )
-        return solver
+    solver: Solver | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "solver"}
+        return vars(self) | {"solver": None}
 
     def size_blocks(self, plan: ResamplingPlan) -> int:
         """Return the number of fits in a block.
@@ -608,6 +611,13 @@ class BlockSolver:
     def solve(self, block: PlanBlock) -> FitOutput:
         """Return the requested outputs of the fits that the solver completes."""
         worker = self.worker
+        if self.solver is None:
+            solver = find_solver(worker.estimator, worker.X, worker.target)
+            if isinstance(solver, str):
+                raise RuntimeError(
+                    "the solver of the main process is not available in this worker process."
+                )
+            self.solver = solver
         return worker.request.keep(self.solver.solve(block), block, worker.estimator, worker.target)
 
 

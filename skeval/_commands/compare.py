@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
@@ -86,105 +86,128 @@ class Values(NamedTuple):
     columns: list[np.ndarray]
     positive: Any = None
 
+    @property
+    def of_scores(self) -> bool:
+        """Whether the predictions are probabilities or scores of the positive class."""
+        return self.kind in ("probabilities", "scores")
+
+    @property
+    def identical(self) -> bool:
+        """Whether both models have the same predictions."""
+        return self.columns[0].tolist() == self.columns[1].tolist()
+
 
 def _run(options: argparse.Namespace) -> int:
     """Compare two files, print the result, and return the exit status."""
-    from skeval._commands._data import write_option
     from skeval.model_selection import compare_predictions
-    from skeval.report._page import fill_lines
-    from skeval.utils._text import fill_text, write_file
 
     # the true values and predictions of both files, in the same rows
     tables, key = _read_tables(options)
-    old = tables[0]
-    values = _read_values(tables, options)
+    old, values = tables[0], _read_values(tables, options)
+    metric = _choose_metric(values, options)
+    # the new predictions against the old ones
     names = [table.source for table in tables]
     names = names if names[0] != names[1] else ["A", "B"]
-    # the new predictions against the old ones
     predictions = dict(zip(names[::-1], values.columns[::-1], strict=True))
-    compare = partial(
-        compare_predictions, values.true, predictions, groups=old.groups, random_state=options.seed
-    )
-    metric = _choose_metric(values, options)
+    run = {"groups": old.groups, "random_state": options.seed}
+    compare = partial(compare_predictions, values.true, predictions, **run)
     comparison, notes = _shared.collect_notes(old, compare, metric=metric, margin=options.margin)
-    difference = comparison.difference
-    if identical := values.columns[0].tolist() == values.columns[1].tolist():
-        notes = []  # of the undefined interval
-    if options.margin is not None:
-        alternative = "non-inferiority"
-        passed = identical or difference.pvalue_noninferior <= difference.level
-    else:
-        alternative = "worse"
-        passed = not (_measure_gain(difference) < 0 and difference.pvalue <= difference.level)
-    # the metric that decides, and the area beside it
-    shown = [] if identical else [comparison]
-    result = f"exit status {0 if passed else 1}: {comparison.scoring} decides"
-    notes.insert(0, f"{result}. --metric chooses another metric.")
-    if options.metric is None and values.kind == "probabilities" and not identical:
-        area = _shared.collect_notes(old, compare, metric="roc_auc")[0]
-        shown.append(area)
-        other = area.difference
-        if other.pvalue <= other.level and _measure_gain(other) * _measure_gain(difference) < 0:
-            notes[0] = f"{result}, although {area.scoring} differs significantly in the other " + (
-                "direction. --metric roc_auc chooses it."
-            )
-    for table, column in zip(tables, values.columns, strict=True):
-        has_scores = values.kind in ("probabilities", "scores") and not identical
-        if has_scores and len({*column.tolist()}) == 2 and "single point" not in str(notes):
-            notes.append(
-                f"{table.options.data} contains only two values. If these are labels, their area "
-                "under the ROC curve and Brier score are not those of the model's scores. Compare "
-                "probabilities, or the labels of both models."
-            )
-    matched = "their order" if key is None else f"the column {key!r}"
-    notes += [f"the rows of both files are matched by {matched}."]
-    notes += [note for table in tables for note in (*table.notes[1:], *table.hints)]
-    if values.kind in ("probabilities", "scores") and values.y.dtype.kind == "U":
-        opposite = next(label for label in values.y.tolist() if label != values.positive)
-        notes.append(
-            f"the {values.kind} refer to the class {values.positive!r}. "
-            f"{write_option('--pos-label', opposite)} means that they refer to the other "
-            "class."
-        )
-    notes = [*dict.fromkeys(notes)]
-    width, lines = _shared.find_width(), ["Both files have the same predictions."] * identical
-    for one in shown:
-        lines += str(one).removesuffix(fill_text(one.conclusion)).rstrip().splitlines()
-        lines += [f"  {line}" for line in fill_lines(one.conclusion, width - 2)]
-    for note in notes:
-        lines += fill_lines(f"note: {note}", width)
-    _shared.print_lines(lines)
+    passed = _decide(comparison, options.margin, values)
+    # the area beside the metric that decides
+    shown = [] if values.identical else [comparison]
+    if options.metric is None and values.kind == "probabilities" and shown:
+        shown.append(_shared.collect_notes(old, compare, metric="roc_auc")[0])
+    # the text, without notes on the undefined interval of no difference
+    notes = [_name_metric(comparison, passed, shown[1:]), *(notes if shown else [])]
+    unsaid = bool(shown) and "single point" not in str(notes)
+    notes += _note_files(tables, values, key, two_values=unsaid)
+    notes, width = [*dict.fromkeys(notes)], _shared.find_width()
+    _shared.print_lines(_write_lines(shown, notes, width))
     # the requested files: the numbers of the gate, and the page of both models
     if options.json is not None:
-        gate = {"passed": bool(passed), "alternative": alternative, "margin": options.margin}
-        scores = dict(zip(comparison.names, comparison.values.tolist(), strict=True))
-        gate |= {"metric": comparison.scoring, "scores": scores}
-        # A and B are the first and second file, and the difference is that of B minus A
-        text = json.dumps(gate | difference.to_dict() | dict(zip("ab", names, strict=True)))
-        numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
-        write_file(options.json, json.dumps(numbers, indent=2) + "\n")
+        _write_gate(comparison, passed, options)
     if options.methods or options.html is not None or options.markdown is not None:
-        conclusion = "the same predictions." if identical else difference.conclusion
-        noted = f"Exit status {0 if passed else 1}: {conclusion}"
-        report = _report_both(names, values, metric, comparison, options, old)
-        title = f"{names[1]} compared with {names[0]}"
+        conclusion = comparison.difference.conclusion if shown else "the same predictions."
+        noted = f"Exit status {int(not passed)}: {conclusion}"
+        report = _report_both(values, metric, comparison, options, old)
+        title = " compared with ".join(comparison.names)
         written = _shared.write_pages(report, options, title, [noted, *notes], width)
         _shared.print_lines([*written])
     return int(not passed)
 
 
-def _measure_gain(difference: Any) -> float:
-    """Return the difference, with the sign of an improvement."""
-    return float(difference.value if difference.greater_is_better else -difference.value)
+def _decide(comparison: Any, margin: float | None, values: Values) -> bool:
+    """Return whether B is not significantly worse, or with a margin not worse by it or more."""
+    difference, new = comparison.difference, comparison.names[0]
+    if margin is not None:
+        return values.identical or bool(difference.pvalue_noninferior <= difference.level)
+    return new in comparison.best or not difference.pvalue <= difference.level
+
+
+def _name_metric(comparison: Any, passed: bool, areas: Sequence[Any]) -> str:
+    """Return a note on the metric that decides, and on an area that contradicts it."""
+    result = f"exit status {int(not passed)}: {comparison.scoring} decides"
+    for area in areas:
+        opposite = not {*area.best} & {*comparison.best}
+        if opposite and area.difference.pvalue <= area.level:
+            result += f", although {area.scoring} differs significantly in the other direction"
+            return f"{result}. --metric roc_auc chooses it."
+    return f"{result}. --metric chooses another metric."
+
+
+def _note_files(
+    tables: Sequence[Table], values: Values, key: str | None, *, two_values: bool
+) -> Iterator[str]:
+    """Yield notes on scores that may be labels, the matched rows, and the positive class."""
+    from skeval._commands._data import write_option
+
+    for table, column in zip(tables, values.columns, strict=True):
+        if two_values and values.of_scores and len({*column.tolist()}) == 2:
+            yield (
+                f"{table.options.data} contains only two values. If these are labels, their area "
+                "under the ROC curve and Brier score are not those of the model's scores. Compare "
+                "probabilities, or the labels of both models."
+            )
+    matched = "their order" if key is None else f"the column {key!r}"
+    yield f"the rows of both files are matched by {matched}."
+    for table in tables:
+        yield from (*table.notes[1:], *table.hints)
+    if values.of_scores and values.y.dtype.kind == "U":
+        opposite = next(label for label in values.y.tolist() if label != values.positive)
+        yield (
+            f"the {values.kind} refer to the class {values.positive!r}. "
+            f"{write_option('--pos-label', opposite)} means that they refer to the other class."
+        )
+
+
+def _write_lines(comparisons: Sequence[Any], notes: Sequence[str], width: int) -> list[str]:
+    """Return the lines of the comparisons, if predictions differ, and of the notes."""
+    from skeval.report._page import fill_lines
+    from skeval.utils._text import fill_text
+
+    lines = [] if comparisons else ["Both files have the same predictions."]
+    for one in comparisons:
+        lines += str(one).removesuffix(fill_text(one.conclusion)).rstrip().splitlines()
+        lines += [f"  {line}" for line in fill_lines(one.conclusion, width - 2)]
+    return lines + [line for note in notes for line in fill_lines(f"note: {note}", width)]
+
+
+def _write_gate(comparison: Any, passed: bool, options: argparse.Namespace) -> None:
+    """Write the numbers of the gate as JSON, the difference as that of B minus A."""
+    from skeval.utils._text import write_file
+
+    alternative = "worse" if options.margin is None else "non-inferiority"
+    gate = {"passed": passed, "alternative": alternative, "margin": options.margin}
+    scores = dict(zip(comparison.names, comparison.values.tolist(), strict=True))
+    gate |= {"metric": comparison.scoring, "scores": scores, **comparison.difference.to_dict()}
+    # A and B are the first and second file
+    text = json.dumps(gate | dict(zip("ab", comparison.names[::-1], strict=True)))
+    numbers = json.loads(text, parse_constant=lambda _: None)  # JSON has no nan
+    write_file(options.json, json.dumps(numbers, indent=2) + "\n")
 
 
 def _report_both(
-    names: list[str],
-    values: Values,
-    metric: Any,
-    comparison: Any,
-    options: argparse.Namespace,
-    old: Table,
+    values: Values, metric: Any, comparison: Any, options: argparse.Namespace, old: Table
 ) -> Any:
     """Return the report of both models, with the comparison of the gate as its own."""
     from skeval.metrics import get_scorer_names
@@ -197,11 +220,11 @@ def _report_both(
         scoring = [one for one in (name, f"neg_{name}") if one in known][:1] or {name: metric}
     report: Any = evaluate_predictions(
         values.y,
-        dict(zip(names[::-1], values.labels[::-1], strict=True)),
+        dict(zip(comparison.names, values.labels[::-1], strict=True)),
         kind=values.kind,
         scoring=scoring,
         groups=old.groups,
-        pos_label=values.positive if values.kind in ("probabilities", "scores") else None,
+        pos_label=values.positive if values.of_scores else None,
         random_state=options.seed,
     )
     comparison = replace(comparison, scoring=report.comparison.scoring)

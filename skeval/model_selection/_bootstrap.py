@@ -750,50 +750,24 @@ class ScoreTally:
         self, method: str, _: plans.ResamplingPlan, counts: dict[str, Any], root: SeedSequence
     ) -> Estimate:
         """Return the estimate from the scores of the fit to all samples and of resamples."""
-        inputs, units, label = self.inputs, self.units, self.label
-        apparent, (inside, everywhere, outside) = self.apparent, np.concatenate(self.scores).T
-        gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)
-
-        # standard error, from the variances of test sets and of models
-        inflation = MIN_INFLATION + SMALL_SAMPLE_INFLATION / units.n_units
-        if self.needs_model:
-            # the variance of out-of-bag scores, for a test set of n samples
-            share = float(np.mean(units.left_out_probability))
-            defined = outside[np.isfinite(outside)]
-            error = math.sqrt(inflation) * intervals.corrected_error(defined, share / (1 - share))
-        else:
-            models = np.var(everywhere[np.isfinite(everywhere)], ddof=1)
-            error = math.sqrt(inflation * self.jackknife(units.unit, root) ** 2 + models)
-
+        inputs, units, apparent = self.inputs, self.units, self.apparent
+        inside, everywhere, outside = np.concatenate(self.scores).T
         # replicates of the estimate; undefined ones do not count
         replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
-        check_enough(inputs, replicates)
-        n_undefined = int(np.isnan(replicates).sum())
-        if n_undefined > counts["n_failed"]:
-            _checks.warn_undefined(
-                f"scoring {label!r} is undefined for {n_undefined - counts['n_failed']} of "
-                f"{len(outside)} resamples, which are left out."
-            )
+        n_undefined = self.count_undefined(replicates, counts["n_failed"])
+        # the estimate, and its interval
         oob = float(np.nanmean(outside)) if np.isfinite(outside).any() else np.nan
-        # overfitting moves a calibration score toward its no-information value
-        sign = 1.0 if label in CALIBRATION and gamma > apparent else -1.0
-        combined = combine(method, sign * apparent, sign * oob, sign * gamma)
-        value, weight, optimism = sign * combined.error, combined.weight, None
-        overfitting = combined.relative_overfitting
-        if method == "oob":
-            value = oob  # even where the apparent score is undefined
-        if method == OPTIMISM:
-            # Harrell et al. (1996): mean excess of the score on the resample over all samples
-            value, weight, overfitting = float(np.nanmean(replicates)), np.nan, np.nan
-            optimism = apparent - value
+        gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)
+        value, weight, overfitting = self.combine_scores(method, replicates, oob, gamma)
+        error = self.measure_spread(everywhere, outside, root)
         limits = limit_score(value, error, units.n_units - 1.0, self.bounds)
         if "none" in limits:
             _checks.warn_undefined(
-                f"scoring {label!r} is {value:.4g} and has no useful interval, because its "
+                f"scoring {self.label!r} is {value:.4g} and has no useful interval, because its "
                 f"standard error is {error:.4g}."
             )
         return Estimate(
-            name=label,
+            name=self.label,
             value=value,
             standard_error=error,
             method=method,
@@ -809,13 +783,52 @@ class ScoreTally:
                 no_information=gamma,
                 relative_overfitting=overfitting,
                 weight=weight,
-                optimism=optimism,
+                optimism=apparent - value if method == OPTIMISM else None,
                 n_undefined=n_undefined,
                 degrees_of_freedom=units.n_units - 1.0,
                 parameters={"n_resamples": counts["n_resamples"]},
                 **counts,
             ),
         )
+
+    def count_undefined(self, replicates: np.ndarray, n_failed: int) -> int:
+        """Return the number of undefined replicates. Warn if not all of them are failed fits."""
+        check_enough(self.inputs, replicates)
+        n_undefined = int(np.isnan(replicates).sum())
+        if n_undefined > n_failed:
+            _checks.warn_undefined(
+                f"scoring {self.label!r} is undefined for {n_undefined - n_failed} of "
+                f"{len(replicates)} resamples, which are left out."
+            )
+        return n_undefined
+
+    def combine_scores(
+        self, method: str, replicates: np.ndarray, oob: float, gamma: float
+    ) -> tuple[float, float, float]:
+        """Return the estimate, the weight of the out-of-bag score, and the overfitting."""
+        if method == OPTIMISM:
+            # Harrell et al. (1996): mean excess of the score on the resample over all samples
+            return float(np.nanmean(replicates)), np.nan, np.nan
+        # overfitting moves a calibration score toward its no-information value
+        sign = 1.0 if self.label in CALIBRATION and gamma > self.apparent else -1.0
+        combined = combine(method, sign * self.apparent, sign * oob, sign * gamma)
+        # the out-of-bag score may be defined where the apparent score is not
+        value = oob if method == "oob" else sign * combined.error
+        return value, combined.weight, combined.relative_overfitting
+
+    def measure_spread(
+        self, everywhere: np.ndarray, outside: np.ndarray, root: SeedSequence
+    ) -> float:
+        """Return the standard error, from the variances of test sets and of models."""
+        units = self.units
+        inflation = MIN_INFLATION + SMALL_SAMPLE_INFLATION / units.n_units
+        if self.needs_model:
+            # the variance of out-of-bag scores, for a test set of n samples
+            share = float(np.mean(units.left_out_probability))
+            defined = outside[np.isfinite(outside)]
+            return math.sqrt(inflation) * intervals.corrected_error(defined, share / (1 - share))
+        models = np.var(everywhere[np.isfinite(everywhere)], ddof=1)
+        return math.sqrt(inflation * self.jackknife(units.unit, root) ** 2 + models)
 
     def jackknife(self, unit: np.ndarray, root: SeedSequence) -> float:
         """Return the standard error of the score of out-of-bag predictions of several models.

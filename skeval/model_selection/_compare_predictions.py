@@ -29,7 +29,7 @@ from skeval._resampling.sampling_units import (
     warn_of_undefined,
 )
 from skeval.metrics._scorers import name_scoring
-from skeval.metrics._table import Sample, find_row, find_sums, range_of_metric, unwrap
+from skeval.metrics._table import Sample, find_row, find_sums, unwrap
 from skeval.model_selection._comparison import (
     Comparison,
     check_method,
@@ -40,6 +40,7 @@ from skeval.model_selection._comparison import (
 from skeval.model_selection._metric_interval import (
     check_columns,
     find_metric,
+    find_range,
     find_sample_values,
     naming_cause,
     read_probabilities,
@@ -250,32 +251,15 @@ def compare_predictions(
 
     # the test, and the options that it takes
     if method == "auto":
-        alone = len(named) == 2 and y_true is not None and within is None
-        method = "permutation" if alone and groups is None else "max_t"
-        if method == "permutation" and is_area(metric) and sample_weight is None:
-            sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
-            method = "delong" if len(sizes) >= 2 and sizes.min() > 1 else method
+        alone = within is None and groups is None and y_true is not None
+        method = choose_test(metric, y_true, len(named), sample_weight) if alone else "max_t"
     check_method(method, alternative, len(named))
-    row = TESTS[method]
-    evidence = EVIDENCE[row.evidence]
-    if method != "max_t" and y_true is None:
-        raise ValueError(f"y_true must not be None for method={method!r}. 'max_t' supports None.")
-    options = {
-        "metric": None if method == "delong" and is_area(metric) else metric,
-        "groups": groups,
-        "horizon": horizon,
-        "sample_weight": sample_weight,
-    }
-    for name, value in options.items():
-        if value is not None and name not in evidence.options:
-            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
-    if horizon is not None:
-        _checks.check_count("horizon", horizon)
-    own = "accuracy" if metric is None else name_scoring(metric)
-    scoring = "score" if y_true is None else row.scoring or own
-
+    own = None if method == "delong" and is_area(metric) else metric
+    options = {"metric": own, "groups": groups, "horizon": horizon, "sample_weight": sample_weight}
+    check_taken(method, y_true, options)
     # validated arrays, or the metric in each unit
     places = range(len(named)) if isinstance(predictions, list | tuple) else named
+    scored = TESTS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
     source = ComparedPredictions(
         names=tuple(named),
         words=[f"predictions[{place!r}]" for place in places],
@@ -283,40 +267,66 @@ def compare_predictions(
         vectors=list(named.values()),
         metric=metric,
         groups=groups,
-        horizon=1 if horizon is None else horizon,
+        horizon=1 if horizon is None else _checks.check_count("horizon", horizon),
         weight=sample_weight,
-        scoring=scoring,
+        scoring="score" if y_true is None else scored,
         n_resamples=n_resamples,
         root=_checks.root_seed(random_state),
         n_jobs=n_jobs,
     )
     source = read_compared(source) if within is None else average_units(source, method, within)
-
     # scores of the models, and the tests of their differences
-    values, arguments = evidence.read(source)
-    # range and direction of the metric
-    known = None if metric is None else find_row(unwrap(metric)[0])
-    bounds = range_of_metric(metric or accuracy_score, max(2, 0, *source.vectors[0].shape[1:]))
-    if y_true is None and not np.isin(np.array(source.vectors), (0, 1)).all():
-        bounds = (-np.inf, np.inf)
-    if margin is not None and margin >= bounds[1] - bounds[0]:
-        raise ValueError(
-            f"margin must be below {bounds[1] - bounds[0]:g}, the range of the metric, got "
-            f"{margin:g}. Write one percentage point as 0.01."
-        )
+    values, arguments = EVIDENCE[TESTS[method].evidence].read(source)
+    known = find_row(unwrap(metric or accuracy_score)[0])
     return compare_pairs(
         method,
         values,
         arguments,
         alternative,
         confidence_level,
-        bounds,
+        find_bounds(metric, y_true, source.vectors, margin),
         names=source.names,
         scoring=source.scoring,
         n_samples=source.n_samples,
         greater_is_better=known is None or known.greater_is_better,
         margin=margin,
     )
+
+
+def choose_test(metric: Any, y_true: Any, n_models: int, weight: Any) -> ComparisonTest:
+    """Return the test of independent predictions for ``method="auto"``."""
+    if n_models > 2:
+        return "max_t"
+    if is_area(metric) and weight is None:
+        sizes = np.unique(_checks.check_y("y_true", y_true), return_counts=True)[1]
+        if len(sizes) >= 2 and sizes.min() > 1:
+            return "delong"
+    return "permutation"
+
+
+def check_taken(method: str, y_true: Any, options: dict[str, Any]) -> None:
+    """Raise an error if a test does not use an option that is not None, or needs true values."""
+    if method != "max_t" and y_true is None:
+        raise ValueError(f"y_true must not be None for method={method!r}. 'max_t' supports None.")
+    for name, value in options.items():
+        if value is not None and name not in EVIDENCE[TESTS[method].evidence].options:
+            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
+
+
+def find_bounds(
+    metric: Any, y_true: Any, vectors: list[np.ndarray], margin: float | None
+) -> tuple[float, float]:
+    """Return the range of a metric. Raise an error if the margin allows every difference."""
+    low, high = find_range(metric or accuracy_score, vectors[0])
+    # scores of samples may be any numbers
+    if y_true is None and not np.isin(np.array(vectors), (0, 1)).all():
+        low, high = -np.inf, np.inf
+    if margin is not None and margin >= high - low:
+        raise ValueError(
+            f"margin must be below {high - low:g}, the range of the metric, got {margin:g}. Write "
+            "one percentage point as 0.01."
+        )
+    return low, high
 
 
 def average_units(source: ComparedPredictions, method: str, within: Any) -> ComparedPredictions:
@@ -625,13 +635,8 @@ class ComparedPredictions:
         differences, signs = np.array(exchanges).swapaxes(0, 1)
         return values, (values, differences, signs)
 
-    def score_horizon(self) -> tuple[np.ndarray, tuple[np.ndarray, int]]:
-        """Return `score_in_time` with the horizon."""
-        values, (scores,) = self.score_in_time()
-        return values, (scores, self.horizon)
-
-    def score_in_time(self) -> tuple[np.ndarray, tuple[np.ndarray]]:
-        """Return the mean loss or accuracy of each model, and its values by sample."""
+    def score_in_time(self, *horizon: int) -> tuple[np.ndarray, tuple[Any, ...]]:
+        """Return the mean loss or accuracy of each model, its values by sample, and the horizon."""
         n = self.n_samples
         if 2 * self.horizon >= n:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
@@ -641,7 +646,7 @@ class ComparedPredictions:
                 "metric must be None or a mean of losses, such as mean_squared_error, for data in "
                 f"time order, got {self.scoring}."
             )
-        return scores.mean(axis=1), (scores.T,)
+        return scores.mean(axis=1), (scores.T, *horizon)
 
     def join(self) -> tuple[np.ndarray, tuple[Joint, SeedSequence]]:
         """Return the scores of all models, and the same scores with their covariance."""
@@ -724,6 +729,6 @@ EVIDENCE = {
     "right": Evidence({"groups"}, ComparedPredictions.count_right),
     "areas": Evidence({"groups"}, ComparedPredictions.find_areas),
     "time": Evidence({"metric"}, ComparedPredictions.score_in_time),
-    "forecasts": Evidence({"metric", "horizon"}, ComparedPredictions.score_horizon),
+    "forecasts": Evidence({"metric", "horizon"}, lambda one: one.score_in_time(one.horizon)),
 }
 """Method that returns the input of a test, for each kind of input."""

@@ -138,32 +138,28 @@ def holdout_error(
             "sample_weight must be positive for at least one sample of each class, but is 0 for "
             f"all of class {classes.tolist()[int(np.isnan(sizes).argmax())]!r}."
         )
-    # random sampling: the rate of all samples
-    (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
-    error, variance = float(random_error), random_error * (1 - random_error) / n_effective
-    fields: dict[str, Any] = {"effective_n_samples": float(n_effective)}
-    share, expected = weight / weight.sum(), random_error
+    # a random sample is a single stratum, and a selective one has the classes and their priors
+    stratum, prior, share = np.zeros_like(codes), np.ones(1), weight / weight.sum()
+    rates, n_of = _compute_class_errors(wrong, weight, stratum)
+    n_effective = float(n_of[0])
     if priors is not None:
-        # selective sampling: the mean of the class errors by their priors
-        prior = check_priors(priors, classes)
-        totals = np.bincount(codes, weights=share)
-        share, expected = prior[codes] * share / totals[codes], class_errors[codes]
-        error = float(prior @ class_errors)
-        variance = float(np.sum(prior**2 * class_errors * (1 - class_errors) / sizes))
+        stratum, prior, rates, n_of = codes, check_priors(priors, classes), class_errors, sizes
+        share = prior[codes] * share / np.bincount(codes, weights=share)[codes]
+    error, variance = float(prior @ rates), float(np.sum(prior**2 * rates * (1 - rates) / n_of))
+    fields: dict[str, Any] = {"effective_n_samples": n_effective}
+    if priors is not None:
         reduction = error * (1 - error) / n_effective - variance
-        fields |= {"priors": prior, "variance_reduction": float(reduction)}
+        fields |= {"priors": prior, "variance_reduction": reduction}
     standard_error = float(np.sqrt(variance))
     if group is not None:
         # groups: the variance of sums of influences
-        stratum = None if priors is None else codes
-        spread = intervals.spread_between(share * (wrong - expected), group, share, stratum)
+        within = None if priors is None else codes
+        spread = intervals.spread_between(share * (wrong - rates[stratum]), group, share, within)
         intervals.warn_of_one_group(spread)
         standard_error, n = spread.error, 1 / np.sum(share**2)
-        fields |= spread.groups
-        fields["degrees_of_freedom"] = spread.degrees_of_freedom
-        fields["effective_n_samples"] = intervals.size_of_proportion(
-            error, spread.error, n, spread.n_groups
-        )
+        n_effective = intervals.size_of_proportion(error, spread.error, n, spread.n_groups)
+        fields |= {"degrees_of_freedom": spread.degrees_of_freedom, **spread.groups}
+        fields["effective_n_samples"] = n_effective
     elif priors is not None:
         # Wilson's limits of the classes, combined
         strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)

@@ -53,7 +53,7 @@ from skeval._resampling.sampling_units import (
     number_by_appearance,
 )
 from skeval.model_selection import _estimates
-from skeval.model_selection._bootstrap import bootstrap
+from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap
 from skeval.model_selection._estimates import cross_validation, leave_one_out, resubstitution
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
@@ -256,16 +256,15 @@ def error_interval(
     # the error over all outputs, and of each of several on the same folds or resamples
     own_losses = losses_by_output(inputs.loss, inputs.target)
     each_loss = [(inputs.loss,), *((own,) for own in own_losses.values())]
-    reuses = own_losses and row.shares_fits and method != AUTO
-    runner = Runner(inputs, finished=[] if reuses else None)
-    if method == AUTO:
-        # the error over all outputs determines the number of repeats
+    runner = Runner(inputs, finished=[] if own_losses and row.shares_fits else None)
+    if own_losses and method == AUTO:
+        # the error over all outputs determines the number of repeats of each of them
         folds = plan_repeats(inputs, root, **parameters)
         folds, outputs = fit_repeats(runner.with_options(method=folds.inputs.method), folds)
         of_losses = (folds.inputs.with_options(losses=losses) for losses in each_loss)
-        repeats = [collect_repeats(folds._replace(inputs=one), outputs) for one in of_losses]
-        estimates = [estimate for estimate, _ in repeats]
+        estimates = [collect_repeats(folds._replace(inputs=one), outputs)[0] for one in of_losses]
     else:
+        # a seed counts the children that it spawns, so each loss draws the same from a copy
         runners = (runner.with_options(losses=losses) for losses in each_loss)
         estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
     if not inputs.target.outputs:
@@ -888,18 +887,21 @@ class ErrorMethod(NamedTuple):
     Attributes
     ----------
     estimate : callable
-        ``estimate(runner, root, **parameters)``. The user guide shows the first line of its
-        docstring.
+        ``estimate(runner, root, **parameters)``. Its name is that of the method. The user guide
+        shows the first line of its docstring.
     takes_weights : bool
         Whether samples may have weights.
     shares_fits : bool
         Whether several losses share the fits. The fits must form one plan and be few enough to
         keep.
+    names : tuple of str
+        Names of the methods, if there are several of one function.
     """
 
     estimate: Callable[..., Estimate]
     takes_weights: bool = True
     shares_fits: bool = True
+    names: tuple[str, ...] = ()
 
 
 ErrorMethodName = Literal[
@@ -908,27 +910,26 @@ ErrorMethodName = Literal[
     "holdout",
     "cross_validation",
     "leave_one_out",
-    "oob",
-    ".632",
-    ".632+",
+    ErrorBootstrap,
     "repeated_cv",
     "cv_wald",
     "corrected_t",
     "nested_cv",
     "perturbation",
 ]
-ERROR_METHODS = {
-    "resubstitution": ErrorMethod(resubstitution),
-    "holdout": ErrorMethod(holdout),
-    "cross_validation": ErrorMethod(cross_validation),
-    "leave_one_out": ErrorMethod(leave_one_out, shares_fits=False),
-    **dict.fromkeys(errors.METHODS, ErrorMethod(bootstrap, takes_weights=False, shares_fits=False)),
-    "repeated_cv": ErrorMethod(repeated_cv),
-    "cv_wald": ErrorMethod(cv_wald),
-    "corrected_t": ErrorMethod(corrected_t),
-    "nested_cv": ErrorMethod(nested_cv),
-    "perturbation": ErrorMethod(perturbation, shares_fits=False),
-}
-"""Methods of `error_interval`. Its docstring also lists them."""
+ROWS = (
+    ErrorMethod(resubstitution),
+    ErrorMethod(holdout),
+    ErrorMethod(cross_validation),
+    ErrorMethod(leave_one_out, shares_fits=False),
+    ErrorMethod(bootstrap, takes_weights=False, shares_fits=False, names=errors.METHODS),
+    ErrorMethod(repeated_cv, shares_fits=False),
+    ErrorMethod(cv_wald),
+    ErrorMethod(corrected_t),
+    ErrorMethod(nested_cv),
+    ErrorMethod(perturbation, shares_fits=False),
+)
+ERROR_METHODS = {name: row for row in ROWS for name in row.names or (row.estimate.__name__,)}
+"""Methods of `error_interval` by name. Its docstring also lists them."""
 AUTO: Final = "repeated_cv"
 """The method of ``method="auto"``."""

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
 import numpy as np
-from numpy.random import PCG64, Generator
+from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import average_precision_score, max_error, mean_pinball_loss, roc_auc_score
 from sklearn.utils import check_consistent_length
@@ -292,7 +292,7 @@ def metric_interval(
     n = _check_lengths(y_true, y_pred)
     if sample_weight is not None:
         _checks.check_weights("sample_weight", sample_weight, n)
-    settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
+    settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs, random_state)
     groups_of_rows = _checks.check_groups(groups, n, crossed=True)
     data = Data(make_plain(y_true), make_plain(y_pred), groups_of_rows, sample_weight)
     units = None if within is None else _subgroups.read_units(within, n)
@@ -303,36 +303,46 @@ def metric_interval(
             if value is not None:
                 raise ValueError(f"{name} must not be passed together with within=.")
 
-    def measure(one: Metric) -> Any:
-        function = find_metric(one)
-        if by is not None or units is not None:
-            function = _table.fix_labels(function, data.y_true, data.y_pred)
-        check_columns(function, make_column(data.y_true), "y_pred", make_column(data.y_pred))
-        if units is not None:
-            return _average_metric(function, data, units, settings)
-        if by is None:
-            return _estimate_metric(function, data, settings, random_state)
-        root = _checks.root_seed(random_state)
-
-        def measure_some(rows: NDArray[np.intp]) -> Estimate:
-            if len(rows) < 2:
-                got = f"got one sample, at position {rows[0]}. Merge it with another subgroup."
-                raise ValueError(
-                    f"by must have two samples in each subgroup and in the rest, {got}"
-                )
-            seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
-            return _estimate_metric(function, data.select(rows), settings, seed)
-
-        return _subgroups.compare_subgroups(
-            by, n, lambda mask: measure_some(np.flatnonzero(mask)), confidence_level
-        )
-
+    measure = partial(_measure, data, by, units, settings)
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
     named = metric if isinstance(metric, Mapping) else {repr_metric(one): one for one in metric}
     if not named:
         raise ValueError(f"metric must contain at least one metric, got {metric!r}.")
     return Results({name: measure(one) for name, one in named.items()})
+
+
+def _measure(
+    data: Data, by: Any, units: _subgroups.Units | None, settings: Settings, metric: Metric
+) -> Any:
+    """Return one metric of all samples, of subgroups, or as the mean over units."""
+    function = find_metric(metric)
+    if by is not None or units is not None:
+        function = _table.fix_labels(function, data.y_true, data.y_pred)
+    check_columns(function, make_column(data.y_true), "y_pred", make_column(data.y_pred))
+    if units is not None:
+        return _average_metric(function, data, units, settings)
+    if by is None:
+        return _estimate_metric(function, data, settings)
+    some = partial(_measure_some, function, data, settings, _checks.root_seed(settings.seed))
+    n, level = _compat.num_samples(data.y_true), settings.confidence_level
+    return _subgroups.compare_subgroups(by, n, some, level)
+
+
+def _measure_some(
+    metric: Callable[..., float],
+    data: Data,
+    settings: Settings,
+    root: SeedSequence,
+    chosen: NDArray[np.bool_],
+) -> Estimate:
+    """Return the metric of a subgroup, with a seed of its own."""
+    rows = np.flatnonzero(chosen)
+    if len(rows) < 2:
+        got = f"got one sample, at position {rows[0]}. Merge it with another subgroup."
+        raise ValueError(f"by must have two samples in each subgroup and in the rest, {got}")
+    seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
+    return _estimate_metric(metric, data.select(rows), settings._replace(seed=seed))
 
 
 class Settings(NamedTuple):
@@ -343,6 +353,7 @@ class Settings(NamedTuple):
     n_resamples: int
     stratify: bool
     n_jobs: int | None
+    seed: RandomStateLike
 
 
 class Data(NamedTuple):
@@ -389,17 +400,59 @@ def _average_metric(
 ) -> Estimate:
     """Return the mean of a metric over units."""
     values, kept = score_within(metric, data.y_true, {"y_pred": data.y_pred}, data.weight, units)
-    shape = np.shape(make_column(data.y_pred))
-    bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
+    bounds = find_range(metric, make_column(data.y_pred))
     level, method = settings.confidence_level, settings.method
     return _subgroups.estimate_mean(repr_metric(metric), values[0], kept, level, bounds, method)
 
 
-def _estimate_metric(
-    metric: Callable[..., float], data: Data, settings: Settings, random_state: RandomStateLike
-) -> Estimate:
+def _estimate_metric(metric: Callable[..., float], data: Data, settings: Settings) -> Estimate:
     """Return one metric of some samples."""
-    # the value on validated columns
+    statistic, sample = _score_sample(metric, data)
+    n = len(sample.y_true)
+    # units of the bootstrap and of groups, which closed forms of single samples do not need
+    strata = encode_classes(data.y_true) if settings.stratify else None
+    find_units = partial(sampling_units.drawing_units, n, strata, data.groups, crossed=True)
+    units = None if data.groups is None else find_units()
+    if units is not None:
+        intervals.warn_of_few_groups(units.n_units)
+        sample = sample._replace(groups=units.codes)
+    # closed forms where there are some, and otherwise the bootstrap
+    undefined = _warn_of_no_value(metric, sample)
+    forms: Forms = (
+        {"none": _table.NO_LIMITS} if undefined else _choose_forms(metric, sample, settings)
+    )
+    forms = forms or _close_share(statistic, sample, settings)
+    if forms:
+        limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
+        fields: dict[str, Any] = {"standard_error": next(iter(forms.values()))[1]}
+        if units is not None:
+            fields |= _describe_groups(metric, sample, units)
+    else:
+        limits, fields = _bootstrap_metric(statistic, units or find_units(), sample, settings)
+    # an interval that is too narrow, undefined, or not possible
+    refused = _refuse_interval(metric, sample)
+    caution = refused or find_caution(metric, sample)
+    if refused:
+        limits = {"none": intervals.give_no_limits}
+    elif not undefined:
+        limits = {name: partial(_warn_if_undefined, form) for name, form in limits.items()}
+    return Estimate(
+        name=repr_metric(metric),
+        value=sample.value,
+        method=next(iter(limits)),
+        limits=limits,
+        n_samples=n,
+        details={"caution": caution} if caution else {},
+        confidence_level=settings.confidence_level,
+        bounds=find_range(metric, sample.y_pred),
+        **fields,
+    )
+
+
+def _score_sample(
+    metric: Callable[..., float], data: Data
+) -> tuple[sampling_units.Statistic, Sample]:
+    """Return a metric as a function of rows, and the validated samples with its value."""
     y_true, n = data.y_true, _compat.num_samples(data.y_true)
     y_pred = read_probabilities(metric, "y_pred", y_true, data.y_pred)
     true, pred = make_column(y_true), make_column(y_pred)
@@ -412,69 +465,29 @@ def _estimate_metric(
             "bound the largest error on new samples. Use mean_absolute_error, or "
             "median_absolute_error."
         )
+    # equal weights are no weights
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
     if weight is not None and np.ptp(weight) == 0 and _table.find_sums(metric) is None:
         weight = None
     with naming_cause(metric, true, pred):
         statistic = make_statistic(metric, y_true, y_pred, weight)
-        value = statistic(np.arange(n))
-    # units of the bootstrap and of groups, which closed forms of single samples do not need
-    strata = encode_classes(y_true) if settings.stratify else None
-    find_units = partial(sampling_units.drawing_units, n, strata, data.groups, crossed=True)
-    units = None if data.groups is None else find_units()
-    if units is not None:
-        intervals.warn_of_few_groups(units.n_units)
-    sample = Sample(true, pred, value, weight, None if units is None else units.codes)
+        return statistic, Sample(true, pred, statistic(np.arange(n)), weight)
 
-    # closed forms where there are some, and otherwise the bootstrap
-    replicates, fields = np.empty(0), dict[str, Any]()
-    undefined = _table.explain_undefined(metric, true, pred)
-    if undefined:
-        what = "undefined" if np.isnan(value) else "set by zero_division, so it has no interval"
-        _checks.warn_undefined(f"{repr_metric(metric)} is {what}, because {undefined}.")
-        forms: Forms = {"none": _table.NO_LIMITS}
-    else:
-        forms = _choose_forms(metric, sample, settings) or _close_share(statistic, sample, settings)
-    if forms:
-        limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
-        error = next(iter(forms.values()))[1]
-        if units is not None:
-            fields = _describe_groups(metric, sample, units)
-    else:
-        limits, replicates = _bootstrap_metric(
-            statistic, units or find_units(), sample, settings, random_state
+
+def find_range(metric: Callable[..., float], pred: NDArray[Any]) -> tuple[float, float]:
+    """Return the range of a metric of labels, scores, or a column of probabilities by class."""
+    return _table.range_of_metric(metric, max(2, pred.shape[1]) if pred.ndim == 2 else 2)
+
+
+def _warn_of_no_value(metric: Callable[..., float], sample: Sample) -> bool:
+    """Warn if a metric is 0/0 on all samples, and return whether it is."""
+    reason = _table.explain_undefined(metric, *sample[:2])
+    if reason:
+        what = (
+            "undefined" if np.isnan(sample.value) else "set by zero_division, so it has no interval"
         )
-        finite = replicates[np.isfinite(replicates)]
-        error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
-        n_undefined = len(replicates) - len(finite)
-        fields["extra"] = ErrorExtra(n_resamples=len(replicates), n_undefined=n_undefined)
-    # estimate with its cautions
-    caution = find_caution(metric, sample)
-    few = _count_exceedances(metric, sample)
-    if few is not None:
-        limits = {"none": intervals.give_no_limits}
-        caution = (
-            f"No interval: {few} of {n} samples lie on the rarer side of a predicted quantile. "
-            f"The interval requires {MIN_EXCEEDANCES}."
-        )
-    # probabilities have a column for each class
-    columns = pred.shape[1] if pred.ndim == 2 else 1
-    return Estimate(
-        name=repr_metric(metric),
-        value=value,
-        standard_error=error,
-        method=next(iter(limits)),
-        limits={
-            name: form if few is not None or undefined else partial(_warn_if_undefined, form)
-            for name, form in limits.items()
-        },
-        n_samples=n,
-        replicates=replicates,
-        details={"caution": caution} if caution else {},
-        **fields,
-        confidence_level=settings.confidence_level,
-        bounds=_table.range_of_metric(metric, max(2, columns)),
-    )
+        _checks.warn_undefined(f"{repr_metric(metric)} is {what}, because {reason}.")
+    return bool(reason)
 
 
 def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settings) -> Forms:
@@ -528,11 +541,13 @@ def _bootstrap_metric(
     units: sampling_units.DrawingUnits,
     sample: Sample,
     settings: Settings,
-    random_state: RandomStateLike,
-) -> tuple[LimitsByMethod, Floats]:
-    """Return the bootstrap intervals by name, the requested one first, and the replicates."""
+) -> tuple[LimitsByMethod, dict[str, Any]]:
+    """Return the bootstrap intervals by name, the requested one first, and fields of the estimate.
+
+    The fields are the replicates, their number, and their standard deviation.
+    """
     # replicates; undefined ones are drawn again within the classes
-    plan = settings.n_resamples, _checks.root_seed(random_state), settings.n_jobs
+    plan = settings.n_resamples, _checks.root_seed(settings.seed), settings.n_jobs
     (replicates,) = sampling_units.values_or_nan([statistic], units, *plan)
     # resamples without a class are drawn again within the classes
     n_undefined = int(np.isnan(replicates).sum())
@@ -547,13 +562,16 @@ def _bootstrap_metric(
         )
         (replicates,) = sampling_units.values_or_nan([statistic], units, *plan)
     sampling_units.warn_of_undefined(replicates)
+    finite = replicates[np.isfinite(replicates)]
+    extra = ErrorExtra(n_resamples=len(replicates), n_undefined=len(replicates) - len(finite))
+    error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
+    fields = {"replicates": replicates, "standard_error": error, "extra": extra}
     # limits from the replicates, by each method
     method: str = settings.method
     if method == "auto":
         method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
-    finite = replicates[np.isfinite(replicates)]
     if not (len(finite) and np.isfinite(sample.value)):
-        return {method: intervals.give_no_limits}, replicates
+        return {method: intervals.give_no_limits}, fields
     limits_of = partial(intervals.bootstrap_limits, finite, sample.value, units.n_units)
     percentile = partial(limits_of, None)
     basic = partial(intervals.mirrored, 2 * sample.value, percentile)  # quantiles, mirrored
@@ -562,12 +580,12 @@ def _bootstrap_metric(
         left_out = sampling_units.leave_one_out_values(statistic, units)
         correction = intervals.bca_correction(finite, sample.value, left_out)
         if np.isfinite(correction.bias):
-            return {"bca": partial(limits_of, correction), **forms}, replicates
+            return {"bca": partial(limits_of, correction), **forms}, fields
         _checks.warn_undefined(
             "All replicates lie on one side of the estimate, so the interval is the percentile "
             "interval instead of BCa."
         )
-    return intervals.put_first(method, forms), replicates
+    return intervals.put_first(method, forms), fields
 
 
 FEW_POSITIVES = 10
@@ -579,21 +597,21 @@ MIN_EXCEEDANCES = 10
 """Minimum number of samples on each side of a predicted quantile for an interval of its loss."""
 
 
-def _count_exceedances(metric: Callable[..., float], sample: Sample) -> int | None:
-    """Return the number of samples on the rarer side of predicted quantiles.
-
-    None if the metric is not a pinball loss, or if the number is sufficient.
-    """
+def _refuse_interval(metric: Callable[..., float], sample: Sample) -> str:
+    """Return why a pinball loss has no interval, or "" if each side of the quantile has samples."""
     function, _ = _table.unwrap(metric)
     of_quantiles = function in (mean_pinball_loss, winkler_loss, mean_quantile_loss)
     if not of_quantiles or sample.y_true.ndim > 1:
-        return None
+        return ""
     # samples on the rarer side of each quantile; of both limits of an interval together
     n = len(sample.y_true)
     above = np.sum(sample.y_true[:, None] > sample.y_pred.reshape(n, -1), axis=0)
     sides = np.minimum(above, n - above)
     rarer = int(sides.sum() if function is winkler_loss else sides.min())
-    return rarer if rarer < MIN_EXCEEDANCES else None
+    if rarer >= MIN_EXCEEDANCES:
+        return ""
+    side = f"{rarer} of {n} samples lie on the rarer side of a predicted quantile"
+    return f"No interval: {side}. The interval requires {MIN_EXCEEDANCES}."
 
 
 def find_caution(metric: Callable[..., float], sample: Sample) -> str:

@@ -11,7 +11,6 @@ from typing import Any, Literal, NamedTuple, Unpack, get_args, overload
 import numpy as np
 from numpy.random import SeedSequence
 from scipy.stats import beta
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._adapters.runner import Runner, Scores, score_plan, split_by_metric
 from skeval._inference import paired
@@ -290,14 +289,14 @@ def compare_with_permutations(
     plan = make_permutation_plan(*data, order_of, n_permutations, root, in_time=exchange.in_time)
     # scores of the observed labels, then of the permutations
     first_block = None if rule is None else 1 + rule.earliest
-    scores: list[Scores] = []
+    scores, stops = list[Scores](), dict[str, int | None]()
     for part in score_plan(runner, plan, scoring, first_block=first_block, several=True, pool=True):
         scores += part
-        if rule is not None and all(
-            rule.stop(paired.exceedances(values[0], values[1:]))
-            for values in split_by_metric(scores).values()
-        ):
-            break
+        if rule is not None:
+            by_metric = split_by_metric(scores).items()
+            stops = {key: rule.stop(paired.exceedances(v[0], v[1:])) for key, v in by_metric}
+            if all(stops.values()):
+                break
     # the test of each metric
     tests = {}
     for key, values in split_by_metric(scores).items():
@@ -306,12 +305,12 @@ def compare_with_permutations(
         if np.isnan(statistic):
             raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
         if np.isnan(null).any():
-            _checks.warn_user(
+            _checks.warn_undefined(
                 f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined. "
-                "They count as at least as good as the observed labels.",
-                UndefinedMetricWarning,
+                "They count as at least as good as the observed labels."
             )
-        result = permutation_result(name, statistic, null, rule, inputs.confidence_level)
+        stop, level = stops.get(key), inputs.confidence_level
+        result = permutation_result(name, statistic, null, rule, stop, confidence_level=level)
         tests[key] = replace(result, exchanged=exchange.units, null_hypothesis=exchange.null)
     return tests[""] if "" in tests else Results(tests)
 
@@ -486,14 +485,14 @@ def permutation_result(
     metric: str,
     statistic: float,
     null: np.ndarray,
-    rule: StoppingRule | None,
+    rule: StoppingRule | None = None,
+    stop: int | None = None,
+    *,
     confidence_level: float = 0.95,
 ) -> Test:
-    """Return the P-value of Phipson and Smyth (2010), or of a sequential test."""
+    """Return the P-value of Phipson and Smyth (2010), or of a sequential test that stopped."""
     # permutations up to the stop of a sequential test
-    exceeding = paired.exceedances(statistic, null)
-    stop = None if rule is None else rule.stop(exceeding)
-    null, exceeding = null[:stop], exceeding[:stop]
+    exceeding, null = paired.exceedances(statistic, null)[:stop], null[:stop]
     count, pvalue = int(exceeding.sum()), float((1 + exceeding.sum()) / (1 + len(null)))
     if rule is not None and stop is not None:
         pvalue = rule.pvalue(count, stop)

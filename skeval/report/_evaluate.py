@@ -391,7 +391,6 @@ def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
 
 def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> EvaluationReport:
     """Return the report of an estimator from its main estimate, with all that is computed of it."""
-    inputs, target, predictions = evaluation.inputs, evaluation.target, evaluation.predictions
     summary = clock.finish(_summarize, evaluation)
     metrics, baseline, rare = (summary[name] for name in ("metrics", "baseline", "rare_class"))
     better = baseline is not None and baseline.better
@@ -410,21 +409,28 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         **finished.results,
         omitted=finished.omitted,
         feature_names=evaluation.options.feature_names,
-        n_features=_arguments.count_columns(inputs.X),
-        positive=_findings.find_positive_class(target),
+        n_features=_arguments.count_columns(evaluation.inputs.X),
+        positive=_findings.find_positive_class(evaluation.target),
         estimator=_report.write_estimator(estimator),
         estimator_name=_report.name_steps(estimator),
-        warnings=(),
     )
-    # nothing is said of the baseline after a serious warning, and if another metric decides
-    compared = baseline is not None and predictions.cases.n_units > 1
-    finding = _findings.judge(report)
-    if compared and not (baseline.better or finding.better or list_grave(cautions)):
-        name = evaluation.estimate.name if target.outputs and report.loss == "zero_one" else ""
-        cautions.insert(0, _sentences.note_baseline(baseline, report.loss, name))
-    if clock.stopped:
-        cautions.insert(0, _sentences.note_interruption(clock.stopped))
-    return replace(report, warnings=tuple(cautions), checks=tuple(checks))
+    # an interruption comes first, then the relation to the baseline, which the report decides
+    notes = [_sentences.note_interruption(clock.stopped)] if clock.stopped else []
+    notes += _note_baseline(report, serious=bool(list_grave(cautions)))
+    return replace(report, warnings=(*notes, *cautions), checks=tuple(checks))
+
+
+def _note_baseline(report: EvaluationReport, *, serious: bool) -> Iterator[CheckResult]:
+    """Yield a note if the model is not better than the baseline, and no other metric decides.
+
+    Nothing is said of the baseline after a serious warning.
+    """
+    baseline, predictions, answer = report.baseline, report.out_of_fold, report.answer
+    if baseline is None or predictions.cases.n_units < 2 or serious:
+        return
+    if not (baseline.better or _findings.judge(report).better):
+        name = answer.name if predictions.target.outputs and report.loss == "zero_one" else ""
+        yield _sentences.note_baseline(baseline, report.loss, name)
 
 
 def note_order(n_units: int) -> CheckResult:
@@ -450,7 +456,7 @@ def _run_checks(
     units = predictions.cases
     found: list[CheckResult] = []
     if target.outputs:
-        results = [CheckResult(one.code, one.title, "not applicable") for one in CHECKS]
+        results = [CheckResult("not applicable", code=one.code, title=one.title) for one in CHECKS]
         cautions = list(_warnings.warn_of_outputs(predictions))
     else:
         # the table, the order of its rows, and perfect predictions with the features that give them

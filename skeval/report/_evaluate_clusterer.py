@@ -192,6 +192,7 @@ def evaluate_clusterer(
     _checks.check_same_length(X=X, labels_true=labels_true)
     seed = _checks.small_seed(random_state)
     run: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
+    run["random_state"] = seed
     if param_name is None and (takes_pairs(clusterer) or not has_number(clusterer)):
         if n_clusters is not None:
             raise ValueError(
@@ -205,31 +206,18 @@ def evaluate_clusterer(
     _checks.check_jobs(n_jobs, verbose)
     # cluster all samples, and compare the clusterings
     begin_step("clusterings", verbose)
-    name, partitions = _choose.resolve_parameter(clusterer, param_name), {}
-    for k in candidates.tolist():
-        copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
-        partitions[k] = fit_labels(copy, X)
+    name = _choose.resolve_parameter(clusterer, param_name)
+    partitions = {k: _cluster(clusterer, X, seed, **{name: k}) for k in candidates.tolist()}
     begin_step("indices", verbose)
-    n = X.shape[0]
-    rows = np.sort(np.random.default_rng(seed).choice(n, min(n, MAX_ROWS), replace=False))
-    comparison = compare_clusterings(
-        X if n <= MAX_ROWS else safe_indexing(X, rows),
-        {f"k = {k}": labels[rows] for k, labels in partitions.items()},
-        indices=indices,
-        n_neighbors=min(N_NEIGHBORS, n - 1),
-        n_jobs=n_jobs,
-    )
-    n_found = [len(np.unique(labels)) for labels in partitions.values()]  # also beyond the sample
-    comparison = replace(comparison, n_clusters=np.array(n_found))
+    comparison = _compare_partitions(X, partitions, indices, n_jobs, seed)
     # agreement with known classes
     external = None
     if labels_true is not None:
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     # choose the number by all rules
     begin_step("number of clusters", verbose)
-    methods = [_choose.SEQUENTIAL, *HALVES]
-    if name_reference(X, reference) != "permuted":  # permuted columns keep ties
-        methods.append(_choose.GAP)
+    ties = name_reference(X, reference) == "permuted"  # permuted columns keep ties
+    methods = [_choose.SEQUENTIAL, *HALVES, *([] if ties else [_choose.GAP])]
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
         clusterer,
         X,
@@ -238,7 +226,6 @@ def evaluate_clusterer(
         reference=reference,
         n_repeats=n_repeats,
         param_name=param_name,
-        random_state=seed,
         **run,
     )
     # the report
@@ -263,6 +250,29 @@ def evaluate_clusterer(
         warnings=(*table_warnings, *warned),
         seed=seed,
     )
+
+
+def _cluster(clusterer: Any, X: Any, seed: int, **params: Any) -> np.ndarray:
+    """Return the clusters of all samples."""
+    copy = clone(clusterer).set_params(**params)
+    return fit_labels(seed_clusterer(copy, np.random.default_rng(seed)), X)
+
+
+def _compare_partitions(
+    X: Any, partitions: Mapping[int, np.ndarray], indices: Sequence[str], n_jobs: Any, seed: int
+) -> ClusteringComparison:
+    """Return the internal indices of several clusterings, on at most `MAX_ROWS` samples."""
+    n = X.shape[0]
+    rows = np.sort(np.random.default_rng(seed).choice(n, min(n, MAX_ROWS), replace=False))
+    comparison = compare_clusterings(
+        X if n <= MAX_ROWS else safe_indexing(X, rows),
+        {f"k = {k}": labels[rows] for k, labels in partitions.items()},
+        indices=indices,
+        n_neighbors=min(N_NEIGHBORS, n - 1),
+        n_jobs=n_jobs,
+    )
+    n_found = [len(np.unique(labels)) for labels in partitions.values()]  # also beyond the sample
+    return replace(comparison, n_clusters=np.array(n_found))
 
 
 def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
@@ -536,33 +546,23 @@ def evaluate_as_is(
     run: dict[str, Any],
 ) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
-    directions, of_pairs = resolve_directions(indices), takes_pairs(clusterer)
-    warnings: list[CheckResult] = (
-        [] if of_pairs else list(warn_of_points(X, getattr(X, "columns", None)))
-    )
+    names, of_pairs = [*resolve_directions(indices)], takes_pairs(clusterer)
+    warnings: list[CheckResult] = []
+    if not of_pairs:
+        warnings += warn_of_points(X, getattr(X, "columns", None))
     X = check_pairwise(X) if of_pairs else check_points(clusterer, X)
-    # the clustering, its noise and its indices
+    # the clustering and its indices
     begin_step("clustering", run["verbose"])
-    labels = fit_labels(seed_clusterer(clone(clusterer), np.random.default_rng(seed)), X)
-    names, sizes = np.unique(labels[labels != NOISE], return_counts=True)
-    values: dict[str, float] = {}
-    if len(names) > 1:
-        options = {
-            "metric": "precomputed" if of_pairs else "euclidean",
-            "n_neighbors": min(N_NEIGHBORS, sizes.sum() - 1),
-            "noise": "drop",
-            "n_jobs": run["n_jobs"],
-        }
-        pairs = zip(directions, compute_internal(X, labels, [*directions], options), strict=True)
-        values = {name: value for name, value in pairs if np.isfinite(value)}
+    labels = _cluster(clusterer, X, seed)
+    n_clusters = len({*labels.tolist()} - {NOISE})
+    values = _measure_indices(X, labels, names, of_pairs, run["n_jobs"]) if n_clusters > 1 else {}
     # the stability of its clusters
     stability = halves = structure = shown = None
-    run = {"random_state": seed, **run}
-    if len(names):
+    if n_clusters:
         begin_step("stability", run["verbose"])
         stability = cluster_stability(clusterer, X, n_resamples=10 * n_repeats, **run)
     # agreement of halves and a test of structure need points, which are clustered again
-    if len(names) > 1 and not of_pairs:
+    if n_clusters > 1 and not of_pairs:
         shown = place_samples(X, labels, seed)
         halves = predictive_power(
             clusterer, X, agreement=PREDICTION_STRENGTH, n_repeats=n_repeats, **run
@@ -581,7 +581,7 @@ def evaluate_as_is(
     return OneClusteringReport(
         answer=stability,
         estimates={} if halves is None else {"halves": halves},
-        n_clusters=len(names),
+        n_clusters=n_clusters,
         noise_share=float(np.mean(labels == NOISE)),
         dbcv=np.nan if structure is None else structure.statistic,
         pvalue=np.nan if structure is None else structure.pvalue,
@@ -598,6 +598,20 @@ def evaluate_as_is(
         warnings=tuple(warnings),
         seed=seed,
     )
+
+
+def _measure_indices(
+    X: Any, labels: np.ndarray, names: list[str], of_pairs: bool, n_jobs: Any
+) -> dict[str, float]:
+    """Return the defined indices of two or more clusters, without the noise."""
+    options = {
+        "metric": "precomputed" if of_pairs else "euclidean",
+        "n_neighbors": min(N_NEIGHBORS, np.sum(labels != NOISE) - 1),
+        "noise": "drop",
+        "n_jobs": n_jobs,
+    }
+    pairs = zip(names, compute_internal(X, labels, names, options), strict=True)
+    return {name: value for name, value in pairs if np.isfinite(value)}
 
 
 def measure_density(X: Any, labels: np.ndarray) -> float:

@@ -61,8 +61,9 @@ class CheckResult:
         its evidence is long. Otherwise empty.
     """
 
-    code: str
-    title: str
+    # the row of a check of the table fills these two, unless a finding has a title of its own
+    code: str = field(default="", kw_only=True)
+    title: str = field(default="", kw_only=True)
     outcome: str
     evidence: str = ""
     advice: str = ""
@@ -88,7 +89,7 @@ class CheckResult:
 
 def note(code: str, title: str, evidence: str, advice: str = "") -> CheckResult:
     """Return a finding that is not serious."""
-    return CheckResult(code, title, "note", evidence, advice)
+    return CheckResult("note", evidence, advice, code=code, title=title)
 
 
 def list_grave(warnings: Iterable[CheckResult]) -> list[str]:

@@ -166,7 +166,7 @@ class Report(Mapping[str, Any]):
     answer: Any
     estimates: Mapping[str, Any] = field(repr=False)
     n_samples: int
-    warnings: tuple[CheckResult, ...]
+    warnings: tuple[CheckResult, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     seed: int = field(repr=False)
     settings: dict[str, str] = field(default_factory=dict, repr=False)

@@ -666,63 +666,73 @@ def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
 
 def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tuple[str, str]]:
     """Yield a sentence on each step, with its reference, or "" without one."""
-    predictions, (quantity, estimate) = report.out_of_fold, find_deciding(report, deciding)
-    units, grouped = predictions.cases.kind, predictions.cases.clustered
-    repeats, several = len(predictions.repeats), len(names) > 1
-    # the data and the predictions
+    quantity, estimate = find_deciding(report, deciding)
+    yield _describe_predictions(report, names, quantity), ""
+    units = report.out_of_fold.cases
+    if units.clustered:
+        yield f"Variances were estimated between {units.kind.value}", ""
+    if report.settings.get("sample_weight", "None") != "None":
+        yield "Samples were weighted", ""
+    yield f"All intervals are {100 * report.confidence_level:g} % confidence intervals", ""
+    yield from _describe_main_interval(report, quantity, estimate, several=len(names) > 1)
+    yield from report.list_methods()
+    # several tests
+    if report.subgroups is not None and report.subgroups.less_the_rest:
+        yield "The false discovery rate was controlled across subgroups", DISCOVERY
+
+
+def _describe_predictions(report: Any, names: list[str], quantity: str) -> str:
+    """Return the sentence on the data, the models and the folds that predicted it."""
+    predictions, several = report.out_of_fold, len(names) > 1
+    units, classes = predictions.cases.kind, predictions.target.classes
+    # the data, and the models if there are several
     samples = f"{report.n_samples} samples"
     if units in UNITS:
         samples += f" in {count_units(predictions.cases)}"
-    if predictions.target.classes is not None and len(predictions.target.classes) == 2:
+    if classes is not None and len(classes) == 2:
         sizes = (f"{name}: {size}" for name, size in (report.class_sizes or {}).items())
         samples += f" ({', '.join(sizes)})"
     of = f" of {len(names)} models ({', '.join(names)})" if several else ""
     if predictions.n_fits == 0:
         verb = "models were" if several else "model was"
-        yield f"Existing predictions{of} for {samples} were evaluated. The {verb} not retrained", ""
-    else:
-        design = f"{predictions.n_folds}-fold cross-validation"
-        if repeats > 1:
-            design = f"{repeats} repeats of {design}"
-        elif predictions.n_folds == 1:
-            share = len(predictions.row) / report.n_samples
-            design = f"a single hold-out of {100 * share:.3g} % of the samples"
-        if units is UnitKind.GROUP:
-            design += ", in which no group was split"
-        tested = "on which it was not trained"
-        if units is UnitKind.TIME_BLOCK:
-            tested = "that came after all of its training samples"
-        of = of or f" of {report.estimator_name}"
-        text = f"The {quantity}{of} was estimated from "
-        yield f"{text}{samples} by {design}: each model predicted samples {tested}", ""
-    if grouped:
-        yield f"Variances were estimated between {units.value}", ""
-    if report.settings.get("sample_weight", "None") != "None":
-        yield "Samples were weighted", ""
-    # the interval of the main estimate, and of other metrics
-    yield f"All intervals are {100 * report.confidence_level:g} % confidence intervals", ""
-    method = estimate.interval.method
+        return f"Existing predictions{of} for {samples} were evaluated. The {verb} not retrained"
+    # the folds
+    design = f"{predictions.n_folds}-fold cross-validation"
+    if len(predictions.repeats) > 1:
+        design = f"{len(predictions.repeats)} repeats of {design}"
+    elif predictions.n_folds == 1:
+        share = len(predictions.row) / report.n_samples
+        design = f"a single hold-out of {100 * share:.3g} % of the samples"
+    design += ", in which no group was split" * (units is UnitKind.GROUP)
+    tested = "on which it was not trained"
+    if units is UnitKind.TIME_BLOCK:
+        tested = "that came after all of its training samples"
+    text = f"The {quantity}{of or f' of {report.estimator_name}'} was estimated from {samples}"
+    return f"{text} by {design}: each model predicted samples {tested}"
+
+
+def _describe_main_interval(
+    report: Any, quantity: str, estimate: Estimate, *, several: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield the sentences on the interval of the main estimate, and on those of areas."""
+    predictions, method = report.out_of_fold, estimate.interval.method
+    grouped = predictions.cases.clustered
     if predictions.inflation > 1 and np.isfinite(estimate.interval.low):
         factor = "a factor for each model" if several else f"{predictions.inflation:.3g}"
-        text, work = f"Variances of means were multiplied by {factor}", ""
-        if repeats > 1 and not grouped:
-            text += ", because losses are correlated. The factor was estimated from the repeats"
-            work = CORRELATED
-        yield text if work else f"{text}, because models share training samples", work
+        text = f"Variances of means were multiplied by {factor}, because "
+        if len(predictions.repeats) > 1 and not grouped:
+            text += "losses are correlated. The factor was estimated from the repeats"
+            yield text, CORRELATED
+        else:
+            yield f"{text}models share training samples", ""
+    # areas have score intervals
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if method != "none" and not (estimate is area and method == "score"):
         text = f"The confidence interval of the {quantity} was computed with the method "
         yield f'{text}"{method}"', INTERVALS.get(method, "")
     if area is not None and area.interval.method == "score":
-        is_grouped = grouped and predictions.n_fits == 0
-        yield (
-            "Score intervals were computed for areas under the ROC curve (AUC)",
-            GROUPED_AREA if is_grouped else AREA,
-        )
-    yield from report.list_methods()
-    # several tests
-    if report.subgroups is not None and report.subgroups.less_the_rest:
-        yield "The false discovery rate was controlled across subgroups", DISCOVERY
+        work = GROUPED_AREA if grouped and predictions.n_fits == 0 else AREA
+        yield "Score intervals were computed for areas under the ROC curve (AUC)", work
 
 
 def describe_permutation(

@@ -89,7 +89,8 @@ def list_checks(
     own = {code: code.replace("-", " ") for code in map(name_check, own_checks)}
     results = []
     for code, title in (OF_ONE_OUTPUT | OF_SEVERAL | OF_MODELS | own).items():
-        results += by_code.get(code) or [CheckResult(code, title, others.get(code, "passed"))]
+        without = CheckResult(others.get(code, "passed"), code=code, title=title)
+        results += by_code.get(code) or [without]
     return results
 
 
@@ -419,13 +420,13 @@ def warn_of_batches(
         if n_right >= n - (1 - MIN_EXPLAINED) * n_rest:
             evidence = f"{name!r} alone predicts the class of {100 * n_right / n:.0f} % of the rows"
             yield CheckResult(
-                "batches",
-                OF_ONE_OUTPUT["batches"],
                 "note",
                 evidence,
                 "If it is a batch, site or date, the model may recognize it instead of the class. "
                 "Compare the classes within each batch, and test on new batches (groups=).",
                 f"Check {name!r} first: it nearly determines the class",
+                code="batches",
+                title=OF_ONE_OUTPUT["batches"],
             )
 
 
@@ -475,14 +476,14 @@ def check_estimates(
     for what, (other, difference) in differences.items():
         if answer.method == "repeated_cv" and difference > TWO_ANSWERS * _spread(answer):
             yield CheckResult(
-                "two-answers",
-                "Two estimates disagree",
                 "serious",
                 f"the main estimate ({_write_error(answer)}) and {what} ({_write_error(other)}) "
                 "differ by more than three standard errors, although they share their samples",
                 "The fits may be unstable, or stop before they converge. Scale the features, raise "
                 "max_iter, and fit the model twice to see whether its predictions change.",
                 "two estimates of the same error disagree",
+                code="two-answers",
+                title="Two estimates disagree",
             )
             break
     # too few samples for a precise estimate
@@ -592,7 +593,7 @@ def check_fitted_before(
         return []
     title, start = "Model fitted before", "If these samples were used to fit it, the error is a "
     advice = f"{start}training error. {REMEDY}"
-    return [CheckResult("fitted-before", title, "serious", evidence, advice, headline)]
+    return [CheckResult("serious", evidence, advice, headline, code="fitted-before", title=title)]
 
 
 def _uses_labels(part: Any) -> bool:
@@ -670,12 +671,12 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[CheckResult]:
     evidence += "on all samples may be many times that of the models of the folds"
     return [
         CheckResult(
-            "undetermined",
-            "Undetermined least squares",
             "serious",
             evidence,
             "These are trained on fewer samples. Use fewer features or a penalty (Ridge).",
             "least squares with about as many features as samples are undetermined",
+            code="undetermined",
+            title="Undetermined least squares",
         )
     ]
 

@@ -187,17 +187,17 @@ def test_trial_fits_are_fits_of_the_loop(monkeypatch):
 
 def test_a_process_without_the_solver_says_so():
     inputs = validate_inputs(DecisionTreeClassifier(), *draw_with_time(np.random.default_rng(0)))
-    worker = Runner(inputs).make_worker(whole_plan(300), FitRequest())
+    plan = whole_plan(300)
+    solver, (block,) = BlockSolver(Runner(inputs).make_worker(plan, FitRequest())), plan.blocks()
     with pytest.raises(RuntimeError, match="not available in this worker process"):
-        _ = BlockSolver(worker).solver
+        solver.solve(block)
 
 
 def test_a_block_that_a_solver_leaves_is_done_by_the_estimator():
     inputs = validate_inputs(LogisticRegression(), *draw_with_time(np.random.default_rng(0)))
     request = FitRequest.for_scores(GaussianNB(), "accuracy")
     worker = Runner(inputs).make_worker(whole_plan(300), request)
-    solver = BlockSolver(worker)
-    solver.solver = Refusing()
+    solver = BlockSolver(worker, solver=Refusing())
     (block,) = whole_plan(300).blocks()
     assert solver.solve(block).scores == [None]
     assert solver(block).scores[0][""] >= 0.5

@@ -660,3 +660,11 @@ def test_pinball_loss_needs_ten_samples_on_each_side(n, above):
     assert np.isnan(found.interval.low) == few
     assert bool(found.details.get("caution")) == few
     assert found.value == pytest.approx(mean_pinball_loss(y, np.zeros(n), alpha=0.9))
+
+
+@pytest.mark.parametrize(("n_classes", "largest"), [(2, 1.0), (3, 2.0)])
+def test_the_range_of_a_metric_depends_on_the_number_of_columns(n_classes, largest):
+    y = np.arange(60) % n_classes
+    proba = np.random.default_rng(0).dirichlet(np.ones(n_classes), 60)
+    result = metric_interval(sk.brier_score_loss, y, proba[:, 1] if n_classes == 2 else proba)
+    assert result.bounds == (0.0, largest)

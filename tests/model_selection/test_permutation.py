@@ -25,7 +25,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.paired import stop_after, stop_when_decided
+from skeval._inference.paired import exceedances, stop_after, stop_when_decided
 from skeval.model_selection import cross_val_error, permutation_test
 from skeval.model_selection._permutation import draw_orders, permutation_result
 
@@ -317,16 +317,22 @@ def test_bad_input(options, message):
         permutation_test(GaussianNB(), X, y, **options)
 
 
+def stop_early(statistic, null, rule):
+    """Return the result of a test that stops by a rule, or of all permutations without one."""
+    stop = None if rule is None else rule.stop(exceedances(statistic, null))
+    return permutation_result("score", statistic, null, rule, stop)
+
+
 near_ties = st.lists(st.sampled_from([0.1, 0.3, 0.3 * (1 + 1e-14), 0.5]), min_size=1, max_size=30)
 
 
 @given(near_ties, st.integers(1, 6))
 def test_pvalue_against_its_definition(null, h):
     null, statistic = np.array(null), 0.3 * (1 + 3e-15)
-    whole = permutation_result("score", statistic, null, None)
+    whole = permutation_result("score", statistic, null)
     assert whole.pvalue == reference.pvalue(0.3, null)
     assert 1 / (len(null) + 1) <= whole.pvalue <= 1
-    early = permutation_result("score", statistic, null, stop_after(len(null), h))
+    early = stop_early(statistic, null, stop_after(len(null), h))
     assert (early.pvalue, early.n_resamples) == reference.sequential_pvalue(0.3, null, h)
 
 
@@ -367,19 +373,19 @@ def test_alpha_saves_fits(shift, few):
 def test_ties_do_not_depend_on_the_unit(scale):
     null = scale * np.array([0.1, -0.2, 0.3, 1e-17, -1e-17, 0.0, -0.3])
     for statistic in (0.0, 1e-17, -1e-17):
-        assert permutation_result("score", scale * statistic, null, None).n_exceedances == 5
-    near = permutation_result("score", scale * 1e-9, null, None)
+        assert permutation_result("score", scale * statistic, null).n_exceedances == 5
+    near = permutation_result("score", scale * 1e-9, null)
     assert near.n_exceedances == 2
 
 
 def test_a_score_that_explodes_ties_with_nothing():
     null = np.array([-1e20, -3.0, -2.0, -1.5, -np.inf])
-    assert permutation_result("score", -1.0, null, None).n_exceedances == 0
-    assert permutation_result("score", np.inf, np.array([np.inf, 1.0]), None).n_exceedances == 1
+    assert permutation_result("score", -1.0, null).n_exceedances == 0
+    assert permutation_result("score", np.inf, np.array([np.inf, 1.0])).n_exceedances == 1
 
 
 def test_interval_of_the_pvalue():
-    result = permutation_result("score", 1.0, np.r_[np.ones(7), np.zeros(92)], None)
+    result = permutation_result("score", 1.0, np.r_[np.ones(7), np.zeros(92)])
     expected = binomtest(7, 99).proportion_ci(method="exact")
     interval = result.pvalue_interval
     assert tuple(interval) == pytest.approx((expected.low, expected.high))
@@ -393,7 +399,7 @@ def test_interval_of_the_pvalue():
 @pytest.mark.parametrize(("h", "used"), [(5, 40), (1, 12), (3, 3)])
 def test_interval_after_a_stop(h, used):
     null = np.r_[np.ones(h - 1), np.zeros(used - h), 1.0, np.zeros(5)]
-    result = permutation_result("score", 1.0, null, stop_after(len(null), h))
+    result = stop_early(1.0, null, stop_after(len(null), h))
     assert result.n_resamples == used
     interval = result.confidence_interval(0.9)
     expected = reference.negative_binomial_interval(h, used, 0.9)
@@ -408,7 +414,7 @@ def test_pvalue_is_valid(rule):
     pvalues = []
     for _ in range(2000):
         draws = rng.integers(0, 30, size=40) / 30  # with ties
-        pvalues.append(permutation_result("score", draws[0], draws[1:], rule).pvalue)
+        pvalues.append(stop_early(draws[0], draws[1:], rule).pvalue)
     for level in (0.025, 0.05, 0.1, 0.3):
         rejected = int(np.sum(np.array(pvalues) <= level))
         assert binomtest(rejected, 2000, level, alternative="greater").pvalue > 0.001

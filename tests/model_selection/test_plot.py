@@ -104,11 +104,11 @@ def test_permutation_draws_a_panel_for_each_metric(permuted):
 
 def test_permutation_counts_undefined_scores_and_shows_equal_ones():
     null = np.array([0.5] * 8 + [np.nan] * 2)
-    display = NullDistributionDisplay.from_result(permutation_result("auc", 0.9, null, None))
+    display = NullDistributionDisplay.from_result(permutation_result("auc", 0.9, null))
     assert legend(display.ax_)[0] == "shuffled labels, 10 times, 2 undefined"
     drawn = [bar for bar in display.histograms_[0] if bar.get_height()]
     assert [bar.get_height() for bar in drawn] == [8]
-    same = permutation_result("auc", 0.5, null[:8], None)
+    same = permutation_result("auc", 0.5, null[:8])
     (drawn,) = NullDistributionDisplay.from_result(same).histograms_
     assert sum(bar.get_height() for bar in drawn) == 8
 

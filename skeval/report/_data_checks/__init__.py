@@ -7,6 +7,7 @@ of the table that yields findings.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ from skeval.report._data_checks.duplicates import (
     check_near_duplicates,
 )
 from skeval.report._data_checks.leakage import (
-    check_constants,
     check_decimals_by_class,
     check_perfection,
     check_target_copies,
@@ -27,8 +27,8 @@ from skeval.report._data_checks.leakage import (
     check_telling_features,
 )
 from skeval.report._data_checks.table import (
-    Finding,
     TableDescription,
+    check_constants,
     convert_rows,
     describe_table,
     is_dense_table,
@@ -40,7 +40,7 @@ from skeval.report._data_checks.time_order import (
     check_series,
     check_split_order,
 )
-from skeval.report._page import CheckResult
+from skeval.report._page import CheckResult, note
 
 __all__ = ["check_order", "check_perfection", "check_split_order", "describe_table"]
 """Names of other files that reports use."""
@@ -55,7 +55,7 @@ class Check(NamedTuple):
     code: str
     title: str
     needs: str
-    find: Callable[[TableDescription], Iterable[Finding]]
+    find: Callable[[TableDescription], Iterable[CheckResult]]
 
 
 ANY, TARGET, ONE, CLASSES, NUMBERS = "any", "target", "one target", "classes", "numbers"
@@ -84,15 +84,17 @@ def run_checks(
     kinds = {ANY, TARGET} if target else {ANY}
     if target and (table.target.classes is not None or table.target.y.ndim == 1):
         kinds |= {ONE, NUMBERS if table.target.classes is None else CLASSES}
-    results = [CheckResult("unchecked", "Not checked", "not run", why) for why in table.unchecked]
+    results = [
+        CheckResult("not run", why, code="unchecked", title="Not checked")
+        for why in table.unchecked
+    ]
     with np.errstate(all="ignore"):  # missing values
         for code, title, needs, find in CHECKS:
-            outcome = "ignored" if code in ignore else "" if needs in kinds else "not applicable"
-            if outcome:
-                results.append(CheckResult(code, title, outcome))
-                continue
-            found = [CheckResult(code, own or title, *what) for *what, own in find(table)]
-            results += found or [CheckResult(code, title, "passed")]
+            outcome = "passed" if needs in kinds else "not applicable"
+            outcome = "ignored" if code in ignore else outcome
+            found = find(table) if outcome == "passed" else ()
+            named = [replace(one, code=code, title=one.title or title) for one in found]
+            results += named or [CheckResult(outcome, code=code, title=title)]
     return results
 
 
@@ -131,7 +133,7 @@ def write_cautions(results: Iterable[CheckResult]) -> list[CheckResult]:
     cautions = [r for o in ("serious", "note") for r in results if r.outcome == o]
     if reasons := [result.evidence for result in results if result.outcome == "not run"]:
         advice, listed = "Such problems would not be reported.", "; ".join(reasons)
-        cautions.append(CheckResult("unchecked", "Not checked", "note", listed, advice))
+        cautions.append(note("unchecked", "Not checked", listed, advice))
     return cautions
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,6 @@ from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
     TIME,
-    Finding,
     TableDescription,
     Values,
     encode_column,
@@ -28,6 +28,7 @@ from skeval.report._data_checks.table import (
     number_cells,
     standardize,
 )
+from skeval.report._page import CheckResult
 
 MIN_SHARE_OF_COPIES, MIN_PAIRS = 0.05, 5
 """Minimum fraction of samples that equal another one, and minimum number of copies, or of sets of
@@ -51,7 +52,7 @@ MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 """Minimum number of equal pairs per neighboring pair, without and with a wide gap."""
 
 
-def check_copies(table: TableDescription) -> Iterator[Finding]:
+def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report samples that equal a sample of another group.
 
     Copies are serious if they have the same targets and are not due to chance. They are not due to
@@ -83,7 +84,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
             return
         together = _stand_together(first, repeated, units) and not _is_sorted(table, len(rows))
         if together and _have_similar_targets(first[copies], table.all_target, copies):
-            yield Finding(
+            yield CheckResult(
                 "serious",
                 f"{n_copies} of {n} samples equal another sample, most of them next in the file",
                 "If the rows are repeated measurements, the error is too low. Pass the measured "
@@ -95,7 +96,7 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
         excess = _exceed_neighbors(rows, sizes) or _has_continuous_column(table.columns, len(rows))
         if not excess or not _agree(first[copies], table.all_target, copies):
             return
-    yield Finding(
+    yield CheckResult(
         "serious",
         f"{n_copies} of {n} samples are exact copies of another sample",
         "Copies in both training and test set make errors too low and intervals too short. Remove "
@@ -212,7 +213,7 @@ MAX_TIES = 0.01
 """Fraction of equal distances above which samples lie on a grid, where ratios are meaningless."""
 
 
-def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
+def check_near_duplicates(table: TableDescription) -> Iterator[CheckResult]:
     r"""Report samples with a few close neighbors and a gap to the next ones.
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
@@ -237,7 +238,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
         few = len(rows) < MIN_SAMPLES
         limit = f"fewer than {MIN_SAMPLES}" if few else f"more than {MAX_SAMPLES}"
         reason = f"near-duplicates ({limit} distinct rows)"
-        yield Finding("not run", reason)
+        yield CheckResult("not run", reason)
         return
     points = standardize(table.columns[np.ix_(rows, kept)])
     # distances to the nearest neighbors
@@ -271,7 +272,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     opposite = k == 1 and within > (1 + NEARLY_CONSTANT) * by_chance and within > 1.5 * beyond
     share = f"{100 * near.mean():.0f} % of the samples have {k} near-duplicate{'s' * (k > 1)}"
     relation = " with the same target" if agree else " of another class" if opposite else ""
-    yield Finding(
+    yield CheckResult(
         "serious" if agree or opposite else "note",
         share + relation,
         "If the samples are repeated measurements, the error is too "
@@ -365,7 +366,7 @@ class Candidate(NamedTuple):
         return bool(np.any(n_values == 1) and not (is_rare and np.sum(n_values > 1) >= 2))
 
 
-def check_identifiers(table: TableDescription) -> Iterator[Finding]:
+def check_identifiers(table: TableDescription) -> Iterator[CheckResult]:
     """Report columns whose values name objects, by their name, their design, or the target.
 
     A feature is serious if its values nearly determine the target and another sign shows that they
@@ -428,7 +429,7 @@ def _list_compared_rows(table: TableDescription) -> tuple[np.ndarray, np.ndarray
     return rows, rows[np.sort(np.unique(table.first_equal[rows], return_index=True)[1])]
 
 
-def _judge_candidate(table: TableDescription, column: Candidate) -> Finding | None:
+def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult | None:
     """Return a finding about a column that names objects or is related to the target, if it is."""
     values, classes = column.values, table.target.classes is not None
     # signs that the values name objects: a design with repeats, or consecutive numbers
@@ -452,7 +453,8 @@ def _judge_candidate(table: TableDescription, column: Candidate) -> Finding | No
     decides = classes and np.all(np.count_nonzero(column.rows_by_class, axis=1) == 1)
     lead = f"Check {column.name!r} first: alone it predicts the class without error"
     may_name = f" If its values name objects, pass {column.name!r} as groups."
-    return finding._replace(
+    return replace(
+        finding,
         lead=lead if decides else "",
         title="Category that determines the target",
         outcome="note",
@@ -461,9 +463,9 @@ def _judge_candidate(table: TableDescription, column: Candidate) -> Finding | No
     )
 
 
-def _describe_groups(column: Candidate) -> Finding:
+def _describe_groups(column: Candidate) -> CheckResult:
     """Return the finding of a feature that names objects, whatever their targets are."""
-    return Finding(
+    return CheckResult(
         "note",
         f"the values of {column.name!r} look like names of objects that were measured repeatedly "
         f"({len(column.values.size)} values in {len(column.rows)} rows)",
@@ -545,7 +547,7 @@ def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, floa
     return (1 - within / (total / (n - 1)) if total > 0 else 0.0), squares
 
 
-def _relate_to_target(column: Candidate, target: Target) -> Finding | None:
+def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
     """Describe a column whose repeated values have similar or different targets.
 
     A feature is described only if they are nearly always equal, or different.
@@ -589,7 +591,7 @@ def _relate_to_target(column: Candidate, target: Target) -> Finding | None:
     relation = f"{how} have {relation}" if serious else f"have {relation} {how}"
     side = "high" if opposite else "low"
     direction = f"errors are too {side}" if serious else "the samples are not independent"
-    return Finding(
+    return CheckResult(
         "serious" if serious else "note",
         f"{_sum_repeated(values)} of {n} samples share a value of {column.name!r}, and samples "
         f"with the same value {relation}",

@@ -17,7 +17,6 @@ from skeval._resampling.sampling_units import Target
 from skeval.report._data_checks.table import (
     MIN_VALUES,
     TOLERANCE,
-    Finding,
     TableDescription,
     describe_table,
     get_rounding_error,
@@ -88,7 +87,7 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 # --- one feature
 
 
-def check_target_copies(table: TableDescription) -> Iterator[Finding]:
+def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that are a function of a numeric target, or have one value per class."""
     advice = "Remove it and evaluate again: the model can predict the target from it."
     # a numeric target is a linear or another function of a feature
@@ -97,10 +96,10 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
         linear = [p for p, x, y in related if _is_linear(x, y, np.asarray)]
         others = [p for p, _, _ in related if p not in linear]
         if linear:
-            yield Finding("serious", f"{table.name(linear)} is a copy of the target", advice)
+            yield CheckResult("serious", f"{table.name(linear)} is a copy of the target", advice)
         if others:
             evidence = f"the target is a simple function of {table.name(others)}"
-            yield Finding("serious", evidence, advice, title="Function of a feature")
+            yield CheckResult("serious", evidence, advice, title="Function of a feature")
         return
     copies = _list_codings(table)
     if not copies:
@@ -112,7 +111,7 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
     if n_other:
         evidence += f" ({n_other} row{'s differ' if n_other > 1 else ' differs'})"
         advice += " A test result that is known before the target may stay."
-    yield Finding("serious", evidence, advice)
+    yield CheckResult("serious", evidence, advice)
 
 
 def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
@@ -225,7 +224,7 @@ RULES = {
 """Ways in which a column decides the class, with their severity and the start of a sentence."""
 
 
-def check_telling_features(table: TableDescription) -> Iterator[Finding]:
+def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that alone determine the class, or the order of a numeric target.
 
     A finding is serious if missing values, the most frequent value or the levels determine a
@@ -244,7 +243,7 @@ def check_telling_features(table: TableDescription) -> Iterator[Finding]:
         for places, how in zip((monotone, exact), hows, strict=True):
             if places:
                 lead = f"Check {str(table.names[places[0]])!r} first: alone it {how}"
-                yield Finding("note", f"{table.name(places)} alone {how}", advice, lead)
+                yield CheckResult("note", f"{table.name(places)} alone {how}", advice, lead)
         return
     # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
@@ -282,7 +281,7 @@ def check_telling_features(table: TableDescription) -> Iterator[Finding]:
             lead = f"Check {str(table.names[best])!r} first: alone it predicts {what} "
             lead += _write_share(least)
         title = "Nearly perfect feature" if most else ""
-        yield Finding(outcome, evidence, advice, lead, title)
+        yield CheckResult(outcome, evidence, advice, lead, title=title)
 
 
 def _write_share(wrong: float) -> str:
@@ -488,11 +487,11 @@ def check_perfection(
         cause = f"{table.name(features).removeprefix('each of the ')} {verb} the target {how}"
         outcome = "serious" if is_coded(table, features) else "note"
     yield CheckResult(
-        "perfect",
-        "Perfect predictions",
         outcome,
         cause or f"{'every prediction' if classes else 'nearly every number'} is correct",
         "Check that no feature is derived from the target, or known only after it.",
+        code="perfect",
+        title="Perfect predictions",
     )
 
 
@@ -535,7 +534,7 @@ def _list_sufficient_features(table: TableDescription) -> list[int]:
     return []
 
 
-def check_target_formula(table: TableDescription) -> Iterator[Finding]:
+def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
     """Report a numeric target that is a sum or product of several features.
 
     In nearly all rows, the target or its logarithm is a linear combination of columns or of their
@@ -560,7 +559,7 @@ def check_target_formula(table: TableDescription) -> Iterator[Finding]:
         parts = _find_parts(columns[complete][:, allowed], y[complete], formula == "product")
         if len(parts) > 1:
             named = table.name(positions[allowed][parts].tolist()).removeprefix("each of the ")
-            yield Finding(
+            yield CheckResult(
                 "serious",
                 f"the target is a {formula} of {named}, up to rounding",
                 "Remove these features, unless they are known before the target.",
@@ -629,24 +628,7 @@ def _fit_most_rows(columns: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.n
 # --- traces of the target in the values of features
 
 
-def check_constants(table: TableDescription) -> Iterator[Finding]:
-    """Report features that are empty, or have the same value in all samples.
-
-    A value that is missing elsewhere is an indicator.
-    """
-    n = len(table.columns)
-    is_single = (table.n_values == 1) & (table.n_known == n)
-    constant = np.flatnonzero(is_single | (table.n_values == 0)).tolist()
-    if constant:
-        them = "it" if len(constant) == 1 else "them"
-        yield Finding(
-            "note",
-            f"{table.name(constant)} has the same value in all samples",
-            f"Remove {them}; a column that should vary was not written correctly.",
-        )
-
-
-def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
+def check_target_encodings(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that contain the mean target of a category of this table."""
     target, encoded = table.target, set[int]()
     outcomes = [
@@ -669,7 +651,7 @@ def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
             if _is_encoding(values.number, values.size, in_order[: values.size.sum()]):
                 encoded.add(int(block[place]))
     if encoded:
-        yield Finding(
+        yield CheckResult(
             "serious",
             f"{table.name(sorted(encoded))} is the mean target of the samples with the same value, "
             "including each sample's own target",
@@ -724,7 +706,7 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
     return False
 
 
-def check_decimals_by_class(table: TableDescription) -> Iterator[Finding]:
+def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that were rounded to fewer decimals in one class.
 
     Values are compared only between the same two powers of ten, because large values with a fixed
@@ -761,7 +743,7 @@ def check_decimals_by_class(table: TableDescription) -> Iterator[Finding]:
                 rounded.append(position)
                 break
     if rounded:
-        yield Finding(
+        yield CheckResult(
             "serious",
             f"{table.name(rounded)} has fewer decimals in one class than in the others, as if the "
             "classes came from different sources",

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 
 from skeval._resampling.sampling_units import Target
+from skeval.report._page import CheckResult
 from skeval.utils._compat import safe_indexing
 from skeval.utils._text import read_times
 
@@ -36,17 +37,6 @@ TOLERANCE, SINGLE_TOLERANCE = 1e-9, 2e-7
 """Relative difference of equal values, in double and in single precision."""
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 """Texts of missing values, in lower case."""
-
-
-class Finding(NamedTuple):
-    """What a check found, as in `CheckResult`. The check itself knows its code and title."""
-
-    outcome: str
-    evidence: str
-    advice: str = ""
-    lead: str = ""
-    title: str = ""
-    """Title of a finding that needs its own."""
 
 
 @dataclass(frozen=True)
@@ -244,6 +234,23 @@ def describe_table(
         groups,
         unchecked,
     )
+
+
+def check_constants(table: TableDescription) -> Iterator[CheckResult]:
+    """Report features that are empty, or have the same value in all samples.
+
+    A value that is missing elsewhere is an indicator.
+    """
+    n = len(table.columns)
+    is_single = (table.n_values == 1) & (table.n_known == n)
+    constant = np.flatnonzero(is_single | (table.n_values == 0)).tolist()
+    if constant:
+        them = "it" if len(constant) == 1 else "them"
+        yield CheckResult(
+            "note",
+            f"{table.name(constant)} has the same value in all samples",
+            f"Remove {them}; a column that should vary was not written correctly.",
+        )
 
 
 def hash_rows(rows: np.ndarray) -> list[int]:

@@ -20,13 +20,12 @@ from skeval.report._data_checks.table import (
     MIN_TIMES,
     SINGLE_TOLERANCE,
     TIME,
-    Finding,
     TableDescription,
     drop_infinite,
     find_direction,
     list_run_ends,
 )
-from skeval.report._page import CheckResult
+from skeval.report._page import CheckResult, note
 from skeval.utils._text import read_times
 
 MAX_P = 0.005
@@ -93,12 +92,12 @@ def check_split_order(
     label = name if name == "the index" else repr(name)
     return [
         CheckResult(
-            "time-order",
-            "Rows not in time order",
             "serious",
             f"the folds rely on the order of the rows, but {late[name]} of {len(folds)} folds "
             f"train on later rows than they test, by {label}",
             f"Errors may be too low. Sort the rows by {label} and evaluate again.",
+            code="time-order",
+            title="Rows not in time order",
         )
     ]
 
@@ -168,14 +167,14 @@ def check_order(
         # without a column of times, rows may be in blocks of the same object instead
         objects = " or in blocks of one object" if slow else ""
         finding = CheckResult(
-            "time-order",
-            "Time order",
             "serious",
             f"the rows seem to be in time order{objects} ({reason or slow}), "
             f"{'' if len(alike) > 1 else 'and '}{_join_evidence(alike)}",
             "Shuffled folds train on neighbors of the tested rows, so errors may be too low, "
             "intervals too short and P-values too small. Test on later rows (--time, or "
             "cv=TimeSeriesSplit()), or pass repeated measurements as groups=.",
+            code="time-order",
+            title="Time order",
         )
         return [finding]
     if alike:
@@ -185,7 +184,7 @@ def check_order(
             "groups=."
         )
         evidence = _join_evidence(alike)
-        findings.append(CheckResult(alike[0], "Similar neighboring rows", "note", evidence, advice))
+        findings.append(note(alike[0], "Similar neighboring rows", evidence, advice))
     return [*findings, *_find_scattered_times(times, series, tested)]
 
 
@@ -197,10 +196,9 @@ def _find_scattered_times(
         order = np.argsort(readings[0][tested], kind="stable")
         codes = [code for code, values in series.items() if are_alike(values[order])]
         if len(np.unique(readings[0])) >= MIN_TIMES and codes:
-            yield CheckResult(
+            yield note(
                 codes[0],
                 "Related in time",
-                "note",
                 f"sorted by {name!r}, {_join_evidence(codes)}",
                 "If the model is to predict later rows from earlier ones, test it in this way "
                 f"(--time {shlex.quote(str(name))}, or cv=TimeSeriesSplit() on sorted rows).",
@@ -221,12 +219,12 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
         reason = _describe_slow_columns(similar) if fading and not _is_sorted(numbers, ()) else ""
     if reason:
         yield CheckResult(
-            "time-order",
-            "Time order",
             "serious",
             f"the rows seem to be a series ({reason})",
             "Clusters of a series may be periods of time. Remove the trend and the "
             "time column, or use change-point detection.",
+            code="time-order",
+            title="Time order",
         )
 
 
@@ -236,7 +234,7 @@ def _fades(column: np.ndarray) -> bool:
     return bool(near < MAX_NEAR * far)
 
 
-def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
+def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     """Report features that number the rows: integers without ties and with few gaps.
 
     Gaps remain if rows were removed. More gaps are allowed in file order, where constant steps and
@@ -284,7 +282,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
     names = [str(table.names[p]).lower().replace("_", " ") for p in predictive or numbers]
     in_time = any(TIME.fullmatch(name) for name in names)
     axis = columns.shape[1] == 1 or in_time or any(map(AXIS.fullmatch, names))
-    yield Finding(
+    yield CheckResult(
         "serious" if predictive and not axis else "note",
         evidence,
         "If the model is to predict later rows, test it on later rows (--time)."

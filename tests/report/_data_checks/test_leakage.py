@@ -499,3 +499,13 @@ def test_a_feature_with_nearly_equal_targets_of_neighbors_opens_the_verdict(
     assert [one.lead for one in write_data_warnings(X, y) if one.lead] == []
     X[:, 1] = 3 * y  # a copy is named once
     assert [one.code for one in write_data_warnings(X, y)] == ["target-copy"]
+
+
+def test_a_finding_may_have_a_title_of_its_own():
+    y = np.random.default_rng(0).normal(size=100)
+    titles = {
+        kind: {one.title for one in check_table(column[:, None], y) if one.code == "target-copy"}
+        for kind, column in {"linear": 2 * y + 1, "curved": np.exp(y)}.items()
+    }
+    assert all(map(len, titles.values()))
+    assert titles["linear"].isdisjoint(titles["curved"])
