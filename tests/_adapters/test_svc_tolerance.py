@@ -13,7 +13,7 @@ from sklearn.svm import SVC
 
 from skeval._adapters.runner import Runner, find_solver, try_solver
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, weight_parameters
+from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.sampling_units import validate_data
 
@@ -76,7 +76,8 @@ def fit_pairs(model, tol, X, labels, fit):
     model, rows = clone(model), fit.training_rows
     last = model[-1] if hasattr(model, "steps") else model
     last.set_params(tol=tol, max_iter=10**6, decision_function_shape="ovo")
-    weights = {} if fit.weights is None else weight_parameters(model, fit.weights)
+    name = f"{model.steps[-1][0]}__sample_weight" if hasattr(model, "steps") else "sample_weight"
+    weights = {} if fit.weights is None else {name: fit.weights}
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
