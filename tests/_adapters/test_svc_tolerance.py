@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.solvers import everything
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
@@ -14,7 +15,7 @@ from sklearn.svm import SVC
 from skeval._adapters.runner import Runner, find_solver, try_solver
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import validate_data
 
 KINDS = ("plain", "plain", "wide", "scales", "shifted", "huge column", "integers", "copies")
@@ -95,7 +96,7 @@ def count_differences(seed):
     X, y, kind = draw_samples(rng)
     model, block = draw_model(rng, kind, y.max() == 1), draw_fits(rng, len(y))
     counts = np.zeros(3, dtype=int)
-    if fit_pairs(model, 1e-3, X, y, whole_plan(len(y)).draw(0)[0]) is None:
+    if fit_pairs(model, 1e-3, X, y, everything(len(y))[0]) is None:
         return counts
     _, target, _ = validate_data(model, X, y)
     plan = ResamplingPlan(len(y), 1, lambda _: block, len(block))
