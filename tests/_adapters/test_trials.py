@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.solvers import everything, solver_for
+from helpers.solvers import everything, make_plan, solver_for
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
@@ -183,6 +183,15 @@ def test_trial_fits_are_fits_of_the_loop(monkeypatch):
         outputs = [output for _, output in runner.fits(plan)]
     assert sum(output.n_solved for output in outputs) == 0
     assert len(fitted) == plan.n_fits
+
+
+def test_trial_fits_of_deletions_end_with_the_last_one():
+    """The first fits of a permutation test have the true labels."""
+    X, y = two_classes()
+    plan = make_plan("same folds", len(y))
+    first, last = solver_for(RidgeClassifier(), X, y).draw_trials(plan)
+    assert np.array_equal(last.test[0], plan.draw(plan.n_draws - 1).test[-1])
+    assert not np.array_equal(first.test, last.test)
 
 
 def test_a_process_without_the_solver_says_so():
