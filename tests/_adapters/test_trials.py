@@ -188,7 +188,7 @@ def test_trial_fits_are_fits_of_the_loop(monkeypatch):
 def test_trial_fits_of_deletions_end_with_the_last_one():
     """The first fits of a permutation test have the true labels."""
     X, y = two_classes()
-    plan = make_plan("same folds", len(y))
+    plan = make_plan("other folds", len(y))
     first, last = solver_for(RidgeClassifier(), X, y).draw_trials(plan)
     assert np.array_equal(last.test[0], plan.draw(plan.n_draws - 1).test[-1])
     assert not np.array_equal(first.test, last.test)
