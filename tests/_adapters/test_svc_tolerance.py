@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from helpers.solvers import everything
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
@@ -13,8 +14,8 @@ from sklearn.svm import SVC
 
 from skeval._adapters.runner import Runner, find_solver, try_solver
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import Inputs, weight_parameters
-from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import validate_data
 
 KINDS = ("plain", "plain", "wide", "scales", "shifted", "huge column", "integers", "copies")
@@ -76,7 +77,8 @@ def fit_pairs(model, tol, X, labels, fit):
     model, rows = clone(model), fit.training_rows
     last = model[-1] if hasattr(model, "steps") else model
     last.set_params(tol=tol, max_iter=10**6, decision_function_shape="ovo")
-    weights = {} if fit.weights is None else weight_parameters(model, fit.weights)
+    name = f"{model.steps[-1][0]}__sample_weight" if hasattr(model, "steps") else "sample_weight"
+    weights = {} if fit.weights is None else {name: fit.weights}
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         try:
@@ -94,7 +96,7 @@ def count_differences(seed):
     X, y, kind = draw_samples(rng)
     model, block = draw_model(rng, kind, y.max() == 1), draw_fits(rng, len(y))
     counts = np.zeros(3, dtype=int)
-    if fit_pairs(model, 1e-3, X, y, whole_plan(len(y)).draw(0)[0]) is None:
+    if fit_pairs(model, 1e-3, X, y, everything(len(y))[0]) is None:
         return counts
     _, target, _ = validate_data(model, X, y)
     plan = ResamplingPlan(len(y), 1, lambda _: block, len(block))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers.solvers import solver_for
+from helpers.solvers import everything, make_plan, solver_for
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
@@ -21,7 +21,7 @@ from skeval._adapters.runner import BlockSolver, Runner, Solver
 from skeval._adapters.svc import SVCSolver
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import FitOutput, Inputs, join_outputs, validate_inputs
-from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import validate_data
 from skeval.model_selection import (
     bootstrap_error,
@@ -185,20 +185,28 @@ def test_trial_fits_are_fits_of_the_loop(monkeypatch):
     assert len(fitted) == plan.n_fits
 
 
+def test_trial_fits_of_deletions_end_with_the_last_one():
+    """The first fits of a permutation test have the true labels."""
+    X, y = two_classes()
+    plan = make_plan("other folds", len(y))
+    first, last = solver_for(RidgeClassifier(), X, y).draw_trials(plan)
+    assert np.array_equal(last.test[0], plan.draw(plan.n_draws - 1).test[-1])
+    assert not np.array_equal(first.test, last.test)
+
+
 def test_a_process_without_the_solver_says_so():
     inputs = validate_inputs(DecisionTreeClassifier(), *draw_with_time(np.random.default_rng(0)))
-    plan = whole_plan(300)
-    solver, (block,) = BlockSolver(Runner(inputs).make_worker(plan, FitRequest())), plan.blocks()
+    plan = ResamplingPlan(300, 1, lambda _: everything(300))
+    solver = BlockSolver(Runner(inputs).make_worker(plan, FitRequest()))
     with pytest.raises(RuntimeError, match="not available in this worker process"):
-        solver.solve(block)
+        solver.solve(everything(300))
 
 
 def test_a_block_that_a_solver_leaves_is_done_by_the_estimator():
     inputs = validate_inputs(LogisticRegression(), *draw_with_time(np.random.default_rng(0)))
-    request = FitRequest.for_scores(GaussianNB(), "accuracy")
-    worker = Runner(inputs).make_worker(whole_plan(300), request)
+    request, block = FitRequest.for_scores(GaussianNB(), "accuracy"), everything(300)
+    worker = Runner(inputs).make_worker(ResamplingPlan(300, 1, lambda _: block), request)
     solver = BlockSolver(worker, solver=Refusing())
-    (block,) = whole_plan(300).blocks()
     assert solver.solve(block).scores == [None]
     assert solver(block).scores[0][""] >= 0.5
 
@@ -260,7 +268,7 @@ def test_labels_that_differ_within_the_tolerance_are_few(n_flipped, value, agree
     """Ten times `tol`, and at most one sample in a hundred."""
     X, y = two_classes()
     solver = solver_for(SVC(kernel="linear"), X, y)
-    block = whole_plan(len(y)).draw(0)
+    block = everything(len(y))
     values = solver.solve(block).decision.copy()
     values[:n_flipped] = np.where(values[:n_flipped] > 0, -value, value)
     agreement = solver.compare(block, Decides(values), X)

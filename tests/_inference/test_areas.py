@@ -8,23 +8,14 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import curves, metric_intervals
 from reference.calibration import number_of_events
-from scipy.stats import beta, binom, norm
+from scipy.stats import binom, norm, t
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._inference.areas import (
-    Steps,
-    Term,
-    _draw_curve,
-    _smooth_curve,
-    align_scores,
-    class_size,
-    curve_distances,
-    rank_terms,
-)
-from skeval._inference.intervals import binomial_limits
+from skeval._inference.areas import Steps, _draw_curve, _smooth_curve, align_scores, curve_distances
 from skeval.metrics import (
     expected_calibration_error,
     precision_recall_curve_band,
@@ -36,10 +27,21 @@ from skeval.model_selection import metric_interval
 
 def test_groups_that_hold_every_score_are_worth_their_samples():
     """Where each group holds the same scores nothing varies between groups."""
-    score = np.tile(np.arange(4.0), 10)
-    assert class_size(score, np.ones(40), np.repeat(np.arange(10), 4)) == 40
-    assert class_size(score, np.ones(40), np.zeros(40, dtype=int)) == 1
-    assert class_size(np.zeros(40), np.ones(40), np.repeat(np.arange(10), 4)) == 10
+    y, groups = np.repeat([0, 1], 40), np.repeat(np.arange(20), 4)
+    score = np.r_[np.full(40, 1.5), np.tile(np.arange(4.0), 10)]
+    options = {"n_points": 9, "n_resamples": 2}
+    found = roc_curve_band(y, score, groups=groups, **options)
+    points = curves.roc_points(y == 1, score, np.ones(80))
+    # but equal scores of all samples of a class count once for each group
+    limits = [curves.curve_limits(points, (10, 40), x, t.isf(0.025, 9), False) for x in found.x]
+    assert_allclose(np.transpose([found.low, found.high]), limits, atol=1e-9)
+    one, several = slice(None, 41), slice(None)
+    with pytest.warns(UndefinedMetricWarning, match="one sample"):
+        first, other = (
+            roc_curve_band(y[k], score[k], groups=np.where(y, 99, groups)[k], **options).area
+            for k, score in ((several, score), (one, np.full(80, 1.5)))
+        )
+    assert first.interval == other.interval
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -60,21 +62,6 @@ def draw_scores(seed, n=(9, 6), ties=False):
     """Return classes and scores of n[0] negatives and n[1] positives."""
     score = np.random.default_rng(seed).normal(size=sum(n)) + np.repeat([0, 1], n)
     return np.repeat([0, 1], n), score.round(0) if ties else score
-
-
-@each_value
-@pytest.mark.parametrize("exact", [False, True])
-@pytest.mark.parametrize("size", [3.7, 30.0, 1e6])
-def test_limits_of_rates_are_quantiles_of_beta_laws(exact, size):
-    own, other = (0.0, 1.0) if exact else (0.5, 0.5)
-    rates = np.array([0.0, 1e-5, 0.1, 0.5, 0.93, 1.0])
-    low, high = binomial_limits(rates, size, norm.ppf(0.975), exact=exact)
-    for rate, lower, upper in zip(rates, low, high, strict=True):
-        hits, misses = rate * size, size - rate * size
-        lowest = beta.ppf(0.025, hits + own, misses + other) if rate else 0
-        highest = beta.isf(0.025, hits + other, misses + own) if rate < 1 else 1
-        assert lower == pytest.approx(min(lowest, rate), rel=1e-9)
-        assert upper == pytest.approx(max(highest, rate), rel=1e-9)
 
 
 @each_value
@@ -126,11 +113,12 @@ def test_curves_drawn_from_the_curve_lie_as_far_as_the_quantile_says():
     assert 1.8 < np.quantile(few, 0.95) < np.quantile(many, 0.95) < 3.2
 
 
-def test_a_column_of_one_class_has_no_area():
-    positive = np.array([[1, 1], [1, 0], [1, 1]], dtype=bool)
-    terms = [Term(slice(None), column, np.zeros(3)) for column in positive.T]
-    ranking = rank_terms(terms, np.ones(3), None, of_area=True)
-    assert np.isnan(ranking.value)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_column_of_one_class_has_no_area(label):
+    y = np.array([[1, 0, 1, 0], [label] * 4]).T
+    found = metric_interval(roc_auc_score, y, np.zeros((4, 2)), n_resamples=9)
+    assert np.isnan([found.value, found.standard_error, *found.interval]).all()
 
 
 def gap(observed, predicted, size=10, confidence_level=0.95):

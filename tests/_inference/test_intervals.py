@@ -9,8 +9,7 @@ from scipy import stats
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval._inference.intervals import Design
-from skeval.model_selection import holdout_error
+from skeval.model_selection import holdout_error, holdout_size
 
 counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 levels = st.floats(0.5, 0.999)
@@ -42,6 +41,22 @@ def test_wilson_of_real_counts_solves_the_score_equation(n_wrong):
     expected = reference.wilson_by_roots(n * share, n, norm.ppf(0.975))
     assert (low, high) == pytest.approx(expected, abs=1e-9)
     assert low <= share <= high
+
+
+@pytest.mark.parametrize("n", [5, 40, 10**6])
+@pytest.mark.parametrize("rate", [0.0, 1e-5, 0.1, 0.5, 0.8, 1.0])
+def test_limits_of_real_counts_are_quantiles_of_beta_laws(n, rate):
+    weight, wrong = np.random.default_rng(0).exponential(size=n), np.arange(n) < rate * n
+    weight[0 if rate < 0.5 else -1] = 1e-4
+    found = holdout_error(np.zeros(n), wrong, sample_weight=weight)
+    size, share = weight.sum() ** 2 / np.sum(weight**2), weight @ wrong / weight.sum()
+    hits, misses = share * size, size - share * size
+    for method, own, other in (("exact", 0, 1), ("jeffreys", 0.5, 0.5)):
+        low, high = found.confidence_interval(method=method)
+        lowest = stats.beta.ppf(0.025, hits + own, misses + other) if share > 0 else 0
+        highest = stats.beta.isf(0.025, hits + other, misses + own) if share < 1 else 1
+        assert low == pytest.approx(min(lowest, share), rel=1e-9)
+        assert high == pytest.approx(max(highest, share), rel=1e-9)
 
 
 def error_of_strata(wrong, sizes, weights, level=0.95):
@@ -83,14 +98,16 @@ def test_normal_interval_is_clipped_to_the_range_of_the_quantity(k):
     assert tuple(found.confidence_interval(method="normal")) == pytest.approx(expected)
 
 
-@given(st.floats(1, 30), st.floats(0, 1), st.floats(2, 500), st.floats(0.5, 0.99))
-def test_the_number_of_samples_is_the_smallest_one(size, correlation, n_independent, level):
-    design = Design(size, correlation)
-    n = design.needed(n_independent, level)
+@given(st.floats(1, 30), st.floats(0, 1), st.floats(0.03, 0.4), st.floats(0.5, 0.99))
+def test_the_number_of_samples_is_the_smallest_one(size, correlation, half_width, level):
+    options = {"confidence_level": level}
+    n_independent = holdout_size(0.3, half_width, **options).n_samples
+    options |= {"group_size": size, "intraclass_correlation": correlation}
+    n, effect = holdout_size(0.3, half_width, **options).n_samples, 1 + (size - 1) * correlation
 
     def suffices(n):
         quantile = stats.t.isf((1 - level) / 2, n / size - 1) / norm.isf((1 - level) / 2)
-        return n >= 2 * size and n / design.effect / quantile**2 >= n_independent * (1 - 1e-9)
+        return n >= 2 * size and n / effect / quantile**2 >= n_independent * (1 - 1e-9)
 
     assert suffices(n)
-    assert n <= np.ceil(2 * size) or not suffices(n - 1) or n_independent > n / design.effect * 0.9
+    assert n <= np.ceil(2 * size) or not suffices(n - 1) or n_independent > n / effect * 0.9

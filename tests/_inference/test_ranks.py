@@ -13,7 +13,6 @@ from reference import over_datasets as reference
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.paired import at_least, exceedances
 from skeval.model_selection import compare_predictions, compare_scores
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
@@ -134,12 +133,6 @@ def test_groups_are_runs_without_a_difference():
         ]
         assert found.tied == longest
         assert len(longest) == {0.0: 1, 0.5: 3, 1.0: 2, 3.0: 0}[shift]
-
-
-def test_ties_up_to_rounding_count():
-    assert at_least(0.8 - 0.7, np.array([0.6 - 0.5, 0.1, 0.2])).all()
-    assert not at_least(0.1, np.array([0.1 - 1e-9])).any()
-    assert exceedances(0.5, np.array([np.nan, 0.4, 0.5])).tolist() == [True, False, True]
 
 
 def test_an_undefined_pvalue_counts_as_a_test():

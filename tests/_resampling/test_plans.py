@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 from helpers.folds import folds_of, note_splits
 
-from skeval._resampling.plans import Fit, PlanBlock, concatenate_blocks
+from skeval._resampling.plans import PlanBlock, concatenate_blocks
 from skeval.model_selection import error_interval
 
 RNG = np.random.default_rng(0)
@@ -40,18 +40,21 @@ def test_what_is_kept_goes_by_the_numbers():
     assert joblib.hash(block[0]) == joblib.hash(again[0]) != joblib.hash(block[1])
 
 
+def fit_of(train, rows=None):
+    """Return the only fit of a block."""
+    test = np.zeros((1, len(train)), dtype=bool)
+    return PlanBlock(np.array([train]), test, rows=None if rows is None else [rows])[0]
+
+
 def test_training_rows_and_weights_of_a_fit():
-    test = np.zeros(3, dtype=bool)
-    counted = Fit(np.array([2, 0, 1]), test, None)
-    weighted = Fit(np.array([0.5, 0.0, 2.0]), test, None)
+    counted, weighted = fit_of([2, 0, 1]), fit_of([0.5, 0.0, 2.0])
     assert counted.training_rows.tolist() == [0, 0, 2]
     assert counted.weights is None
     assert weighted.training_rows.tolist() == [0, 2]
     assert weighted.weights.tolist() == [0.5, 2.0]
     # in the order of the splitter; sample 0 was left out later
     rows = np.array([2, 0, 1, 2], dtype=np.uint8)
-    counted = Fit(np.array([0, 1, 2]), test, None, rows)
-    weighted = Fit(np.array([0.0, 0.5, 2.0]), test, None, rows)
+    counted, weighted = fit_of([0, 1, 2], rows), fit_of([0.0, 0.5, 2.0], rows)
     assert counted.training_rows.tolist() == [2, 1, 2]
     assert weighted.training_rows.tolist() == [2, 1]
     assert weighted.weights.tolist() == [2.0, 0.5]

@@ -11,15 +11,19 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference import selection as reference
 from scipy.stats import binomtest, t
+from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.feature_selection import RFE, SelectKBest, VarianceThreshold
-from sklearn.linear_model import LogisticRegression
+from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import NearestCentroid
 from sklearn.svm import SVC
 
-from skeval.feature_selection import selection_bias, selection_stability
-from skeval.feature_selection._cv2 import consensus_support, feature_ranks
+from skeval.feature_selection import (
+    CV2FeatureSelectionPipeline,
+    selection_bias,
+    selection_stability,
+)
 
 supports_of_any_size = arrays(bool, st.tuples(st.integers(2, 6), st.integers(2, 8)))
 
@@ -193,28 +197,40 @@ def test_samples_must_have_columns_and_a_fold_must_be_fitted():
         selection_bias(SelectKBest(k=1), SVC(), np.zeros((20, 2, 2)), y)
 
 
-shapes = st.tuples(st.integers(1, 5), st.integers(1, 7))
+class Told(SelectorMixin, BaseEstimator):
+    """Keeps the columns of the round whose row, the number in column 0, it is not trained on."""
+
+    def __init__(self, supports, kind, scores):
+        self.supports, self.kind, self.scores = supports, kind, scores
+
+    def fit(self, X, y):
+        (left_out,) = {*range(len(self.supports))} - {*X[:, 0]}
+        self.support_ = self.supports[left_out]
+        if self.kind:
+            setattr(self, self.kind, self.scores[left_out])
+        return self
+
+    def _get_support_mask(self):
+        return self.support_
 
 
-@given(shapes, st.data())
-def test_against_the_definition(shape, data):
-    supports = data.draw(arrays(bool, shape))
-    ranks = data.draw(arrays(float, shape, elements=st.integers(1, 3).map(float)))
+@each_value
+@pytest.mark.parametrize("kind", ["", "ranking_", "scores_"])
+@given(shape=st.tuples(st.integers(2, 5), st.integers(2, 7)), data=st.data())
+def test_a_consensus_is_its_definition(kind, shape, data):
+    """Of ranks, of scores that may be undefined, and of selectors that have neither."""
+    supports = data.draw(arrays(bool, shape).filter(lambda z: z.any(axis=1).all()))
+    values = [1.0, 2.0, 3.0] if kind == "ranking_" else [0.0, 1.0, 2.5, np.inf, np.nan]
+    scores = data.draw(arrays(float, shape, elements=st.sampled_from(values)))
+    rows = np.arange(shape[0] + 4)
+    X, y = np.zeros((len(rows), shape[1])), rows % 2
+    X[:, 0] = rows
+    folds = [(np.delete(rows, row), [row]) for row in range(shape[0])]
+    found = CV2FeatureSelectionPipeline(
+        Told(supports, kind, scores), DummyClassifier(), cv=folds, final="consensus"
+    ).fit(X, y)
+    ranks = {"": np.ones(shape), "ranking_": scores}.get(kind)
+    if ranks is None:
+        ranks = [reference.descending_ranks(row) for row in scores]
     size = int(np.rint(supports.sum(axis=1).mean()))
-    mask = consensus_support(supports, ranks)
-    assert np.flatnonzero(mask).tolist() == reference.consensus(supports, ranks, size)
-
-
-@given(arrays(float, 6, elements=st.sampled_from([0.0, 1.0, 2.5, np.inf, np.nan])))
-def test_ranks_of_scores(scores):
-    selector = SelectKBest()
-    selector.scores_ = scores
-    assert feature_ranks(selector).tolist() == reference.descending_ranks(scores)
-
-
-def test_ranks_of_other_selectors():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(30, 4)), np.tile([0, 1], 15)
-    elimination = RFE(LogisticRegression(), n_features_to_select=2).fit(X, y)
-    assert feature_ranks(elimination) == pytest.approx(elimination.ranking_)
-    assert feature_ranks(VarianceThreshold().fit(X)) is None
+    assert np.flatnonzero(found.support_).tolist() == reference.consensus(supports, ranks, size)

@@ -2,8 +2,10 @@
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.dummy import DummyRegressor
 
 from skeval.metrics import get_scorer
+from skeval.model_selection import permutation_test
 
 
 class Echo(ClassifierMixin, BaseEstimator):
@@ -53,3 +55,19 @@ def metric_of(scoring, **options):
         return sign * scorer(Echo(), y_pred, y_true, **weight)
 
     return metric
+
+
+def permutation_tests(scores, **options):
+    """Return a test for each row of scores: that of the observed labels, then of permuted ones."""
+    n = len(scores[0])
+    X, y = np.zeros((n, 1)), np.arange(float(n))
+    options |= {"cv": [(np.arange(1, n), [0])]}
+    options |= {"permutations": [np.roll(np.arange(n), -k) for k in range(1, n)]}
+    # the first label tells which permutation it is
+    scoring = {f"{k}": lambda model, X, y, row=row: row[int(y[0])] for k, row in enumerate(scores)}
+    return [*permutation_test(DummyRegressor(), X, y, scoring=scoring, **options).values()]
+
+
+def permutation_of(*scores, **options):
+    """Return the test of one score of the observed labels, and of these of permuted ones."""
+    return permutation_tests([scores], **options)[0]

@@ -18,10 +18,10 @@ from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_array
 
 from skeval import cluster, datasets, feature_selection, metrics, model_selection, report, svm
 from skeval.metrics import cluster as partitions
-from skeval.utils._checks import check_data
 
 
 def with_options_of(function):
@@ -123,9 +123,10 @@ MASKS = named(partitions, "mask_rand_score mask_adjusted_rand_score")
 
 
 def as_confusion_matrix(table):
-    """Return a square table of numbers >= 0."""
-    table = np.abs(check_data("matrices", table, dtype=float))
-    return table.T @ table
+    """Return a square table of numbers >= 0 from a table of numbers, and all else unchanged."""
+    if np.ndim(table) != 2 or np.asarray(table).dtype.kind not in "biuf":
+        return table
+    return np.abs(table).T @ np.abs(table)
 
 
 # (table of numbers,)
@@ -226,7 +227,7 @@ class Alternating(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X):
-        return np.arange(check_data("X", X, accept_sparse=True).shape[0]) % 2
+        return np.arange(check_array(X, accept_sparse=True, input_name="X").shape[0]) % 2
 
 
 @with_options_of(metrics.make_clustering_scorer)

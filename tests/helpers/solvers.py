@@ -75,6 +75,11 @@ def fold_block(splitter, rng, n, *, shuffled=True):
     return PlanBlock(train, test.astype(bool), order)
 
 
+def everything(n):
+    """Return one fit that trains and tests on all samples."""
+    return PlanBlock(np.ones((1, n), dtype=np.intp), np.ones((1, n), dtype=bool))
+
+
 def resample_block(rng, n, *, weighted=False, everything=False):
     """Return fits to resamples or with weights, tested on the rest or on all samples."""
     train = rng.multinomial(n, np.full(n, 1 / n), size=3)

@@ -68,16 +68,6 @@ def test_an_absent_class_needs_labels():
         ({"cost_matrix": [[0, 1], [1, 0]], "labels": [0, 7]}, r"class that occurs, but "),
         ({"cost_matrix": [[0, 1], [1, 0]], "labels": [0, 0]}, "must not repeat"),
         ({"cost_matrix": [[0, 1], [1, 0]], "sample_weight": [0, 0]}, "only zeros"),
-    ],
-)
-def test_bad_costs(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        cost_sensitive_error([0, 1], [1, 1], **arguments)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
         ({}, "cost_matrix, or both false_positive_cost and false_negative_cost, must be passed"),
         ({"false_positive_cost": 1}, r"got cost_matrix=None and costs \(1, None\)"),
         ({**NAMED, "cost_matrix": [[0, 1], [1, 0]]}, "must be passed, got cost_matrix="),
@@ -86,7 +76,7 @@ def test_bad_costs(arguments, message):
         ({**NAMED, "false_positive_cost": -1}, "false_positive_cost must be"),
     ],
 )
-def test_bad_named_costs(arguments, message):
+def test_bad_costs(arguments, message):
     with pytest.raises(ValueError, match=message):
         cost_sensitive_error([0, 1], [1, 1], **arguments)
 

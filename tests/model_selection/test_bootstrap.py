@@ -146,6 +146,7 @@ def test_groups_are_never_split(cancer):
     options = {"n_resamples": 20, "random_state": 1, "average": "bootstraps", "method": "oob"}
     result = bootstrap_error(GaussianNB(), X, y, groups=groups.tolist(), **options)
     np.testing.assert_allclose(result.replicates, by_hand)
+    assert result.n_groups == 15
     alone = bootstrap_error(GaussianNB(), X, y, groups=np.arange(len(y)), **options)
     samples = bootstrap_error(GaussianNB(), X, y, **options)
     assert alone.value == samples.value  # groups of one are samples

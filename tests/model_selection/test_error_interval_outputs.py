@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.folds import note_splits
 from reference import outputs as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
@@ -19,7 +20,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.errors import no_information
-from skeval._resampling.sampling_units import find_rarest_labels
 from skeval.model_selection import (
     bootstrap_error,
     bootstrap_score,
@@ -243,9 +243,10 @@ def test_folds_share_out_the_rarest_labels():
     codes[:20, 0] = 1
     codes[:4, 1] = 1
     codes[30:38, 2] = 1
-    np.testing.assert_array_equal(
-        find_rarest_labels(codes), np.r_[[1] * 4, [3] * 16, [0] * 10, [2] * 8, [0] * 2]
-    )
+    rarest = np.r_[[1] * 4, [3] * 16, [0] * 10, [2] * 8, [0] * 2]
+    for options in ({"n_folds": 4}, {"method": "holdout", "test_size": 0.25}):
+        for _, test in note_splits(error_interval, codes, random_state=0, **options):
+            assert np.bincount(rarest[test]).tolist() == [3, 1, 2, 4]
 
 
 def test_a_label_that_is_constant_in_training_is_named(labels):

@@ -5,10 +5,10 @@ import pickle
 import numpy as np
 import pytest
 from reference import other_population
+from scipy.special import expit
+from scipy.stats import t
 
-from skeval._inference.intervals import score_region_limits
 from skeval.model_selection import threshold_measures
-from skeval.model_selection._threshold import Population
 
 MEASURES = ("ppv", "npv", "accuracy", "net_benefit")
 
@@ -33,11 +33,20 @@ def test_limits_are_those_of_a_grid(prevalence):
 
 
 def test_correlated_rates_have_the_limits_of_a_grid():
-    population = Population(0.2, 0.5)
-    expected = other_population.limits(0.2, 0.5, (0.8, 0.7), (40, 80), correlation=-0.5)
-    for name, measure in population.measures.items():
-        ends = score_region_limits(measure, (0.8, 0.7), (40, 80), -0.5, 0.95)
-        np.testing.assert_allclose(ends, expected[name], atol=2e-3)
+    """Each group holds one positive and two negatives, and a shift of their scores."""
+    groups, y, rng = np.arange(120) // 3, np.tile([1, 0, 0], 40), np.random.default_rng(0)
+    score = expit(1.2 * rng.normal(size=40)[groups] + 0.6 * rng.normal(2 * y - 1.0))
+    found = threshold_measures(y, score, threshold=0.4, prevalence=0.2, groups=groups)
+    own = [found["sensitivity"], found["specificity"]]
+    rates = [each.value for each in own]
+    sizes = [each.value * (1 - each.value) / each.standard_error**2 for each in own]
+    right = (score >= 0.4) - np.where(y == 1, rates[0], 1 - rates[1])
+    sums = [np.bincount(groups, weights=right * (y == label)) for label in (1, 0)]
+    correlation = -np.corrcoef(sums)[0, 1]
+    assert correlation < -0.3
+    options = {"z": t.isf(0.025, 39), "correlation": correlation}
+    for name, ends in other_population.limits(0.2, 0.4 / 0.6, rates, sizes, **options).items():
+        np.testing.assert_allclose(list(found[name].interval), ends, atol=5e-4)
 
 
 def test_one_rate_has_wilsons_interval():

@@ -1,7 +1,10 @@
 """The permutation test against plain loops and scikit-learn, and what it refuses."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from helpers.echo import permutation_of, permutation_tests
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import permutation as reference
@@ -25,9 +28,8 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.paired import exceedances, stop_after, stop_when_decided
 from skeval.model_selection import cross_val_error, permutation_test
-from skeval.model_selection._permutation import draw_orders, permutation_result
+from skeval.model_selection._permutation import draw_orders
 
 
 def some_data(n=30, p=6, shift=0.8, seed=0):
@@ -317,42 +319,42 @@ def test_bad_input(options, message):
         permutation_test(GaussianNB(), X, y, **options)
 
 
-def stop_early(statistic, null, rule):
-    """Return the result of a test that stops by a rule, or of all permutations without one."""
-    stop = None if rule is None else rule.stop(exceedances(statistic, null))
-    return permutation_result("score", statistic, null, rule, stop)
-
-
 near_ties = st.lists(st.sampled_from([0.1, 0.3, 0.3 * (1 + 1e-14), 0.5]), min_size=1, max_size=30)
 
 
 @given(near_ties, st.integers(1, 6))
 def test_pvalue_against_its_definition(null, h):
-    null, statistic = np.array(null), 0.3 * (1 + 3e-15)
-    whole = permutation_result("score", statistic, null)
+    scores = 0.3 * (1 + 3e-15), *null
+    whole = permutation_of(*scores)
     assert whole.pvalue == reference.pvalue(0.3, null)
     assert 1 / (len(null) + 1) <= whole.pvalue <= 1
-    early = stop_early(statistic, null, stop_after(len(null), h))
+    early = permutation_of(*scores, max_exceedances=h)
     assert (early.pvalue, early.n_resamples) == reference.sequential_pvalue(0.3, null, h)
 
 
 @pytest.mark.parametrize(("n", "level"), [(11, 0.3), (10, 0.5), (12, 0.09)])
 def test_pvalue_of_a_test_that_stops_when_it_is_decided(n, level):
-    rule = stop_when_decided(n, level)
-    stops = reference.list_stops(rule.low, rule.high, n)
-    for (count, used), pvalue in stops.items():
-        share = (1 + count) / (1 + used)
-        assert rule.pvalue(count, used) == pytest.approx(max(pvalue, share), rel=1e-12)
+    exceeding = [*product((0.0, 1.0), repeat=n)]
+    tests = permutation_tests([(1.0, *each) for each in exceeding], alpha=level)
+    stops = [(test.n_exceedances, test.n_resamples) for test in tests]
+    pvalues = reference.decided_pvalues(stops, exceeding)
+    for stop, test in zip(stops, tests, strict=True):
+        share = (1 + stop[0]) / (1 + stop[1])
+        assert test.pvalue == pytest.approx(max(pvalues[stop], share), rel=1e-12)
 
 
 def test_the_decision_is_that_of_all_permutations():
     """The exact size, and mean number of permutations and power by the chance of an exceedance."""
-    rule = stop_when_decided(1000, 0.05)
-    assert 0.0495 < rule.pvalue(rule.low[-1], 1000) <= 0.05
+    last = np.arange(1, 1000) % 20 == 0  # as many exceedances as reject, never decided before
+    longest = permutation_of(1.0, *last, 0.0, alpha=0.05)
+    assert (longest.n_exceedances, longest.n_resamples) == (49, 1000)
+    assert 0.0495 < longest.pvalue <= 0.05
+    assert permutation_of(1.0, *last[:994], 1.0, *np.zeros(5), alpha=0.05).n_resamples == 995
     for chance, mean in ((0.5, 10), (0.1, 200), (0.02, 300), (1e-9, 110)):
-        exceeding = np.random.default_rng(0).random((200, 1000)) < chance
-        used = np.array([rule.stop(row) for row in exceeding])
-        counts = np.array([row[:n].sum() for row, n in zip(exceeding, used, strict=True)])
+        exceeding = np.random.default_rng(0).random((80, 1000)) < chance
+        tests = permutation_tests(np.c_[np.ones(80), exceeding], alpha=0.05)
+        assert all(test.stopped for test in tests)
+        used, counts = np.array([(test.n_resamples, test.n_exceedances) for test in tests]).T
         assert used.mean() <= mean
         assert np.mean(((1 + counts) / (1 + used) <= 0.05) == (chance < 0.05)) > 0.99
 
@@ -373,19 +375,17 @@ def test_alpha_saves_fits(shift, few):
 def test_ties_do_not_depend_on_the_unit(scale):
     null = scale * np.array([0.1, -0.2, 0.3, 1e-17, -1e-17, 0.0, -0.3])
     for statistic in (0.0, 1e-17, -1e-17):
-        assert permutation_result("score", scale * statistic, null).n_exceedances == 5
-    near = permutation_result("score", scale * 1e-9, null)
-    assert near.n_exceedances == 2
+        assert permutation_of(scale * statistic, *null).n_exceedances == 5
+    assert permutation_of(scale * 1e-9, *null).n_exceedances == 2
 
 
 def test_a_score_that_explodes_ties_with_nothing():
-    null = np.array([-1e20, -3.0, -2.0, -1.5, -np.inf])
-    assert permutation_result("score", -1.0, null).n_exceedances == 0
-    assert permutation_result("score", np.inf, np.array([np.inf, 1.0])).n_exceedances == 1
+    assert permutation_of(-1.0, -1e20, -3.0, -2.0, -1.5, -np.inf).n_exceedances == 0
+    assert permutation_of(np.inf, np.inf, 1.0).n_exceedances == 1
 
 
 def test_interval_of_the_pvalue():
-    result = permutation_result("score", 1.0, np.r_[np.ones(7), np.zeros(92)])
+    result = permutation_of(1.0, *np.ones(7), *np.zeros(92))
     expected = binomtest(7, 99).proportion_ci(method="exact")
     interval = result.pvalue_interval
     assert tuple(interval) == pytest.approx((expected.low, expected.high))
@@ -399,7 +399,7 @@ def test_interval_of_the_pvalue():
 @pytest.mark.parametrize(("h", "used"), [(5, 40), (1, 12), (3, 3)])
 def test_interval_after_a_stop(h, used):
     null = np.r_[np.ones(h - 1), np.zeros(used - h), 1.0, np.zeros(5)]
-    result = stop_early(1.0, null, stop_after(len(null), h))
+    result = permutation_of(1.0, *null, max_exceedances=h)
     assert result.n_resamples == used
     interval = result.confidence_interval(0.9)
     expected = reference.negative_binomial_interval(h, used, 0.9)
@@ -407,14 +407,11 @@ def test_interval_after_a_stop(h, used):
 
 
 @pytest.mark.simulated
-@pytest.mark.parametrize("rule", [None, stop_after(39, 5), stop_when_decided(39, 0.1)])
+@pytest.mark.parametrize("rule", [{}, {"max_exceedances": 5}, {"alpha": 0.1}])
 def test_pvalue_is_valid(rule):
     """P(pvalue <= a) <= a when the observed score is one more draw of the null distribution."""
-    rng = np.random.default_rng(1)
-    pvalues = []
-    for _ in range(2000):
-        draws = rng.integers(0, 30, size=40) / 30  # with ties
-        pvalues.append(stop_early(draws[0], draws[1:], rule).pvalue)
+    draws = np.random.default_rng(1).integers(0, 30, size=(2000, 40)) / 30  # with ties
+    pvalues = [test.pvalue for test in permutation_tests(draws, **rule)]
     for level in (0.025, 0.05, 0.1, 0.3):
         rejected = int(np.sum(np.array(pvalues) <= level))
         assert binomtest(rejected, 2000, level, alternative="greater").pvalue > 0.001

@@ -5,8 +5,10 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.echo import permutation_of
 from helpers.published_scores import demsar_areas
 from sklearn.datasets import load_iris
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
@@ -23,7 +25,6 @@ from skeval.model_selection import (
     perturbation_interval,
     score_interval,
 )
-from skeval.model_selection._permutation import permutation_result
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
@@ -103,12 +104,14 @@ def test_permutation_draws_a_panel_for_each_metric(permuted):
 
 
 def test_permutation_counts_undefined_scores_and_shows_equal_ones():
-    null = np.array([0.5] * 8 + [np.nan] * 2)
-    display = NullDistributionDisplay.from_result(permutation_result("auc", 0.9, null))
+    null = [0.5] * 8
+    with pytest.warns(UndefinedMetricWarning, match="2 of 10 permutations"):
+        found = permutation_of(0.9, *null, np.nan, np.nan)
+    display = NullDistributionDisplay.from_result(found)
     assert legend(display.ax_)[0] == "shuffled labels, 10 times, 2 undefined"
     drawn = [bar for bar in display.histograms_[0] if bar.get_height()]
     assert [bar.get_height() for bar in drawn] == [8]
-    same = permutation_result("auc", 0.5, null[:8])
+    same = permutation_of(0.5, *null)
     (drawn,) = NullDistributionDisplay.from_result(same).histograms_
     assert sum(bar.get_height() for bar in drawn) == 8
 

@@ -183,7 +183,12 @@ def test_a_metric_bound_to_a_refit_is_the_metric(scoring, wrap):
             ValueError,
             "cv must be a number of folds if n_repeats=2",
         ),
-        (SEARCH, {"cv": [(range(0, 40, 2), range(1, 40, 2))]}, ValueError, "cv must make at least two"),
+        (
+            SEARCH,
+            {"cv": [(range(0, 40, 2), range(1, 40, 2))]},
+            ValueError,
+            "must make at least two",
+        ),
         (
             GridSearchCV(GaussianNB(), {}, scoring=["f1_macro", "accuracy"], refit=lambda _: 0),
             {},

@@ -12,6 +12,7 @@ from helpers.crossed import each_value
 from helpers.public_modules import MODULES
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.metric_intervals import clustered_variance
+from scipy.stats import t
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
@@ -30,7 +31,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from skeval._inference.intervals import spread_between
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     CostCurveDisplay,
@@ -457,6 +457,12 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
     assert crossed is not None
 
 
+def difference_of(values, groups):
+    """Return the difference of two systems with these differences of scores."""
+    scores = {"a": values, "b": np.zeros(len(values))}
+    return compare_predictions(None, scores, groups=groups).difference
+
+
 def test_crossed_groups_are_those_of_statsmodels():
     """Cameron, Gelbach and Miller (2011), of groups of one size, whose factors are G / (G - 1)."""
     sm = pytest.importorskip("statsmodels.api")
@@ -468,11 +474,9 @@ def test_crossed_groups_are_those_of_statsmodels():
         options = {"groups": group, "use_correction": False}
         fitted = model.fit(cov_type="cluster", cov_kwds=options)
         parts.append(size / (size - 1) * fitted.bse[0] ** 2)
-    scores = {"a": values, "b": np.zeros(240)}
-    found = compare_predictions(None, scores, groups=pd.DataFrame({"rater": a, "item": b}))
-    assert_allclose(found.difference.standard_error**2, parts[0] + parts[1] - parts[2])
-    one = compare_predictions(None, scores, groups=a).difference
-    assert_allclose(one.standard_error**2, parts[0])
+    found = difference_of(values, pd.DataFrame({"rater": a, "item": b}))
+    assert_allclose(found.standard_error**2, parts[0] + parts[1] - parts[2])
+    assert_allclose(difference_of(values, a).standard_error ** 2, parts[0])
 
 
 def test_degrees_of_freedom_are_satterthwaites():
@@ -480,14 +484,14 @@ def test_degrees_of_freedom_are_satterthwaites():
     rng = np.random.default_rng(0)
     sizes = rng.integers(2, 20, 7)
     group = np.repeat(np.arange(7), sizes)
-    values = rng.normal(size=7)[group] + rng.normal(size=sizes.sum())
-    found = spread_between((values - values.mean()) / len(values), group)
-    (together,), share = found.correlation, sizes / sizes.sum()
+    found = difference_of(rng.normal(size=7)[group] + rng.normal(size=sizes.sum()), group)
+    together, share = found.extra.intraclass_correlation, sizes / sizes.sum()
     centering = np.eye(7) - share[:, None]
     covariance = centering @ np.diag(sizes + sizes * (sizes - 1) * together) @ centering.T
     root = np.diag(1 / np.sqrt(1 - share))
     values = np.linalg.eigvalsh(root @ covariance @ root)
-    assert_allclose(found.degrees_of_freedom, values.sum() ** 2 / np.sum(values**2))
-    equal = np.repeat(np.arange(7), 4)
-    found = spread_between(rng.normal(size=28) / 28, equal)
-    assert_allclose(found.degrees_of_freedom, 6)
+    degrees = values.sum() ** 2 / np.sum(values**2)
+    equal = difference_of(rng.normal(size=28), np.repeat(np.arange(7), 4))
+    for one, expected in ((found, degrees), (equal, 6)):
+        quantile = (one.interval.high - one.value) / one.standard_error
+        assert_allclose(quantile, t.isf(0.025, expected))

@@ -12,7 +12,6 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from skeval._resampling import plans as plan_module
-from skeval._resampling.plans import fold_plan
 from skeval.model_selection import bootstrap_error, cross_val_error, resubstitution_error
 
 
@@ -70,7 +69,8 @@ def test_any_size_of_block(cancer, estimate, elements, monkeypatch):
 
 def test_blocks_are_bounded(monkeypatch):
     monkeypatch.setattr(plan_module, "BLOCK_ELEMENTS", 30)
-    plan = fold_plan(10, [(range(9), [9])] * 8)
+    one = plan_module.PlanBlock(np.ones((1, 10), dtype=int), np.ones((1, 10), dtype=bool))
+    plan = plan_module.ResamplingPlan(10, 8, lambda _: one)
     assert [len(block) for block in plan.blocks()] == [3, 3, 2]
 
 

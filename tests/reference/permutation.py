@@ -1,6 +1,5 @@
 """Permutation tests by their definition: plain loops over permutations and folds."""
 
-from itertools import product
 from math import factorial
 
 import numpy as np
@@ -46,12 +45,11 @@ def sequential_pvalue(statistic, null, h):
     return (1 + count) / (1 + len(null)), len(null)
 
 
-def list_stops(low, high, n):
-    """P-value of each stop: all sequences of exceedances, which are as likely as ranks are."""
+def decided_pvalues(stops, sequences):
+    """P-value of each stop of sequences of exceedances, which are as likely as ranks are."""
     chance = {}
-    for sequence in product((0, 1), repeat=n):
-        used = next((k for k in range(1, n) if not low[k - 1] < sum(sequence[:k]) < high[k - 1]), n)
-        stop, c = (sum(sequence[:used]), used), sum(sequence)
+    for stop, sequence in zip(stops, sequences, strict=True):
+        n, c = len(sequence), int(sum(sequence))
         chance[stop] = chance.get(stop, 0) + factorial(c) * factorial(n - c) / factorial(n + 1)
     share = {stop: (1 + stop[0]) / (1 + stop[1]) for stop in chance}
     return {s: sum(p for t, p in chance.items() if share[t] <= share[s] + 1e-12) for s in chance}

@@ -117,5 +117,7 @@ def test_a_cloud_has_no_structure():
 def test_bad_input():
     with pytest.raises(ValueError, match="n_clusters must be None for a clusterer without"):
         evaluate_clusterer(SCAN, MOONS, n_clusters=(2, 3))
+    with pytest.raises(ValueError, match="n_clusters must"):
+        evaluate_clusterer(AgglomerativeClustering(), MOONS, n_clusters=(1, 2))
     with pytest.raises(ValueError, match="X must be square"):
         evaluate_clusterer(DBSCAN(metric="precomputed"), MOONS)

@@ -16,7 +16,6 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval.report._data_checks import duplicates
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
@@ -49,9 +48,8 @@ def test_a_value_that_is_missing_elsewhere_is_not_constant(noise, n_missing, n_c
     assert codes.count("constant") == n_codes
 
 
-@pytest.mark.parametrize(("n", "limit"), [(39, "fewer than 40"), (101, "more than 100")])
-def test_checks_that_need_another_number_of_rows_are_listed(monkeypatch, n, limit):
-    monkeypatch.setattr(duplicates, "MAX_SAMPLES", 100)
+@pytest.mark.parametrize(("n", "limit"), [(39, "fewer than 40"), (50_001, "more than 50000")])
+def test_checks_that_need_another_number_of_rows_are_listed(n, limit):
     X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n) % 2
     (unchecked,) = warnings_of(X, y)
     sizes = f"({limit} distinct rows)"
