@@ -69,8 +69,8 @@ USUAL = (
     "mean_absolute_error",
 )
 """Metrics of the table, if a report has them."""
-MAX_TABULATED = 5
-"""Maximum number of models with a table of pairs. More are shown by ranks."""
+MAX_UNRANKED, MAX_TABULATED = 5, 10
+"""Maximum number of models without a table of ranks, and with a table of pairs beside it."""
 AREA = _sentences.name_metric("roc_auc")
 LINES = ("-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1, 1, 1, 1, 1)))
 """Line of each curve in a figure, which has at most as many models."""
@@ -301,21 +301,24 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     if len(report) == 2:
         heading = f"The models {'differ' if n_found else 'do not differ'} significantly"
     # ranks of many models
-    if comparison.method == "max_t" and len(report) > MAX_TABULATED:
+    tables = []
+    if comparison.method == "max_t" and len(report) > MAX_UNRANKED:
         ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
         ranked = [
             (name, f"{rank.value:g}", f"{rank.interval.low:g} to {rank.interval.high:g}")
             for name, rank in ranks
         ]
         caption = "Rank 1 is the best. The intervals are simultaneous."
-        table = Table(caption, [noun, "rank", level], ranked, left=(0, 2))
-        return Section(heading, tables=[table])
+        tables.append(Table(caption, [noun, "rank", level], ranked, left=(0, 2)))
+        if len(report) > MAX_TABULATED:
+            return Section(heading, tables=tables)
+    # all pairs, the significant ones first
+    listed = sorted(differences.items(), key=lambda item: item[1].pvalue > comparison.level)
     rows = [
         (" - ".join(pair), *ends, _write_chance(*ends, one.pvalue))
-        for pair, one in differences.items()
+        for pair, one in listed
         for ends in [_find_difference(report, pair)]
     ]
-    # all pairs
     name, _ = _find_compared_metric(report)
     on = "test sets" if noun == "estimator" else "samples"
     corrected = f", simultaneous {CORRECTED[comparison.correction]}" if len(report) > 2 else ""
@@ -333,7 +336,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     ):
         sentences = ["The P-values are from a step-down test, which is more powerful than the "]
         sentences[0] += "intervals. A significant difference may have an interval that includes 0."
-    return Section(heading, sentences, tables=[table])
+    return Section(heading, sentences, tables=[table, *tables])
 
 
 def show_measures(report: ComparisonReport) -> Section | None:
