@@ -375,9 +375,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
             value, color = self.curve.extra.break_even_point, self.line_.get_color()
             label = f"break-even {value:.3f}"
             (self.point_,) = ax.plot(value, value, "o", color=color, label=label)
-        # the corner that the curve does not reach
-        corner = "lower left" if self.curve.area.value > 0.5 else "upper right"
-        ax.legend(loc=corner, fontsize="small")
+            ax.legend(fontsize="small")
 
     @property
     def recall(self) -> np.ndarray:

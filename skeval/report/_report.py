@@ -29,6 +29,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from skeval._version import __version__
+from skeval.metrics._table import REPORTED
 from skeval.report._page import (
     CheckResult,
     Figure,
@@ -374,7 +375,10 @@ class Report(Mapping[str, Any]):
         -------
         str
         """
-        return _text.write_latex(self.to_frame(part), **options)
+        frame = self.to_frame(part)
+        if frame.index.dtype.kind == "O":  # names of rows, printed as in the report
+            frame = frame.rename(index={name: row.label for name, row in REPORTED.items()})
+        return _text.write_latex(frame, **options)
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references.

@@ -299,6 +299,8 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert len(found.to_frame("comparison")) == 3
     assert "worse" in found.to_latex("comparison", columns=["a", "b", "value"])
     assert r"\begin{tabular}" in found["one"].to_latex()
+    assert "balanced accuracy" in found["one"].to_latex("metrics")
+    assert r"balanced\_accuracy" not in found["one"].to_latex("metrics")
     for n_models, n_pairs in ((3, 3), (6, 15), (11, None)):
         many = evaluate(y, {f"system {k}": np.roll(p, k) for k in range(n_models)}, groups=groups)
         rows = {table.head[0]: table.rows for one in many.sections for table in one.tables}
