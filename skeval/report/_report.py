@@ -19,7 +19,7 @@ from importlib import import_module
 from inspect import signature
 from os import PathLike
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import joblib
 import numpy as np
@@ -177,9 +177,19 @@ class Report(Mapping[str, Any]):
 
     __hash__, __eq__ = object.__hash__, object.__eq__
 
-    if TYPE_CHECKING:  # functions return one of several kinds, which have further fields
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        """Raise an error that says where a metric is. Kinds of reports have further fields."""
+        metrics = vars(self).get("metrics") or {}
+        inside = [
+            f"[{key!r}].metrics"
+            for key, one in metrics.items()
+            if name in getattr(one, "keys", list)()
+        ]
+        where = ".metrics" if name in metrics else inside[0] if inside else ""
+        hint = f". The metric is report{where}.{name}" if where else ""
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self
+        )
 
     @property
     def _entries(self) -> Mapping[str, Any]:

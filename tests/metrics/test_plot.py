@@ -386,3 +386,11 @@ def test_the_legend_of_two_curves_has_both_names_and_each_reference_once(compute
         compute(y, chance).plot(ax)
     assert len(ax.get_legend().get_texts()) == len(alone) + 1
     plt.close("all")
+
+
+def test_a_number_is_one_threshold():
+    y, score, _ = scores()
+    chance = 1 / (1 + np.exp(-score))
+    curve = net_benefit(y, chance, thresholds=0.2)
+    assert_allclose(curve.x, [0.2])
+    assert_allclose(curve.y, net_benefit(y, chance, thresholds=[0.2, 0.4]).y[:1])

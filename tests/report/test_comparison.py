@@ -6,6 +6,7 @@ import re
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_iris
@@ -17,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
-from skeval.model_selection import compare_predictions
+from skeval.model_selection import compare_predictions, metric_interval, new_site_error
 
 FEW = {"cv": 3, "n_permutations": 0, "random_state": 0}
 
@@ -400,3 +401,21 @@ def test_each_of_many_models_has_its_own_color_line_and_marker():
             # intervals of many models cover each other
             assert (len(ax.collections) > 0) == (n == 2)
             plt.close(ax.figure)
+
+
+def test_errors_say_what_to_write_instead(data, found):
+    X, y = data
+    with pytest.raises(AttributeError, match=r"report\['bayes'\]\.metrics\.accuracy"):
+        found.accuracy  # noqa: B018
+    with pytest.raises(AttributeError, match=r"report\.metrics\.accuracy"):
+        found["bayes"].accuracy  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'nothing'$"):
+        found.nothing  # noqa: B018
+    assert not hasattr(found, "__array__")
+    column = pd.Series(X[:, 0], name="width")
+    with pytest.raises(ValueError, match=r"to_frame\(\) or data\[\['width'\]\]"):
+        skeval.evaluate(GaussianNB(), column, y, **FEW)
+    with pytest.raises(TypeError, match="'groups'"):
+        new_site_error(GaussianNB(), X, y, sites=np.arange(len(y)) % 5)
+    with pytest.raises(TypeError, match="y_true == 'a'"):
+        metric_interval("f1", y, y, pos_label="a")
