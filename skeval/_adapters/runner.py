@@ -722,8 +722,8 @@ def explain_call(error: Exception, inputs: Inputs) -> Exception | None:
 
 
 MAX_NAMED, MAX_QUOTED = 5, 120
-NO_TEXTS = r"could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
-"""Messages of scikit-learn's estimators about strings."""
+NO_TEXTS = r"could not convert string|arrays of bytes/strings|Expected (2D|a 2-dim)"
+"""Messages of scikit-learn's estimators about strings, or about data of one dimension."""
 
 
 def explain_inputs(error: Exception, X: Any) -> Exception | None:
@@ -758,8 +758,8 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         if count_dimensions(X) == 1 and not columns:
             return ValueError(
                 f"X must have two dimensions for this estimator, got the shape {np.shape(X)}. For "
-                "a single feature, pass np.reshape(X, (-1, 1)), or X.to_frame() for a pandas "
-                "Series."
+                "a single feature, pass np.reshape(X, (-1, 1)), or X.to_frame() or "
+                f"data[[{getattr(X, 'name', None) or 'name'!r}]] for a pandas Series."
             )
     else:
         columns = [name for name in X.columns if has_texts(X[name])]

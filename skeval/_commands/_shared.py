@@ -358,9 +358,11 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
 
 
 def _shorten_warning(warning: Any) -> str:
-    """Return the title of a warning, its code, and its last sentence, which is the advice."""
-    last = (warning.advice or warning.evidence).rpartition(". ")[2]
-    return f"! {warning.title} [{warning.code}]: {last}"
+    """Return the title of a warning, its code, its fact, and the last sentence, the advice."""
+    fact = warning.evidence.partition(". ")[0].removesuffix(".")
+    advice = warning.advice.removesuffix(".").rpartition(". ")[2]
+    told = ". ".join(filter(None, (fact, advice)))
+    return f"! {warning.title} [{warning.code}]: {told}."
 
 
 def _fit_lines(table: Any) -> list[str]:

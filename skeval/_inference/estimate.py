@@ -718,6 +718,23 @@ class Curve(Result):
     answer: str = field(default="", repr=False)
     extra: Any = field(default=None, repr=False)
 
+    def plot(self, ax: Any = None, *, name: str | None = None) -> Any:
+        """Draw the curve. Requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on, which may have other curves. None creates a new figure.
+        name : str, default=None
+            Name in the legend. None means the name of the curve.
+
+        Returns
+        -------
+        display
+            Display of the curve, with the drawn artists as attributes.
+        """
+        return draw_curve(self, ax=ax, name=name)
+
     def at(self, x: Any) -> np.ndarray:
         """Return the height of the curve at each `x`, by linear interpolation."""
         places = np.asarray(x, dtype=float)

@@ -808,13 +808,15 @@ def _precision(share: Floats | float, recall: Floats, false_positive_rate: Float
     return true_positives / (true_positives + (1 - share) * false_positive_rate)
 
 
-@validate_params(CONSTRAINTS | {"thresholds": ["array-like", None], "standardize": ["boolean"]})
+@validate_params(
+    CONSTRAINTS | {"thresholds": [Real, "array-like", None], "standardize": ["boolean"]}
+)
 def net_benefit(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
     baseline: ArrayLike | None = None,
-    thresholds: ArrayLike | None = None,
+    thresholds: float | ArrayLike | None = None,
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -840,7 +842,7 @@ def net_benefit(
     baseline : array-like of shape (n_samples,), default=None
         Probabilities of a second model for the same samples. Its net benefit is subtracted.
         If all are 1, the baseline is to treat every sample.
-    thresholds : array-like of shape (n_thresholds,), default=None
+    thresholds : float or array-like of shape (n_thresholds,), default=None
         Thresholds in [0, 1). None means 0.01, 0.02, ..., 0.99.
     pos_label : int, float, bool or str, default=None
         The positive class. None means 1 if `y_true` takes values in {0, 1} or {-1, 1}.
@@ -912,7 +914,8 @@ def net_benefit(
         samples.append(check_curve_sample(*data, name=name, one_class=True))
         _checks.check_probabilities(name, samples[-1].score)
     default = np.arange(1, 100) / 100
-    places = default if thresholds is None else _checks.read_column("thresholds", thresholds)
+    listed = [thresholds] if isinstance(thresholds, Real) else thresholds
+    places = default if listed is None else _checks.read_column("thresholds", listed)
     if places.min() < 0 or places.max() >= 1:
         raise ValueError(f"thresholds must lie in [0, 1), got {places.min()} to {places.max()}.")
     for name, sample in zip(named, samples, strict=True):

@@ -375,9 +375,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
             value, color = self.curve.extra.break_even_point, self.line_.get_color()
             label = f"break-even {value:.3f}"
             (self.point_,) = ax.plot(value, value, "o", color=color, label=label)
-        # the corner that the curve does not reach
-        corner = "lower left" if self.curve.area.value > 0.5 else "upper right"
-        ax.legend(loc=corner, fontsize="small")
+            ax.legend(fontsize="small")
 
     @property
     def recall(self) -> np.ndarray:
@@ -584,11 +582,10 @@ class ReliabilityDisplay(ScoreDisplay):
             self.band_ = ax.fill_between(curve.x, *ends, label=label, **shade)
         # points with their intervals
         reach = np.array([curve.y - curve.low, curve.high - curve.y])
-        options = {"fmt": "o-", "capsize": 3, "linewidth": 1.2, "markersize": 4}
+        options = {"marker": "o", "capsize": 3, "linewidth": 1.2, "markersize": 4}
+        options |= {"yerr": np.maximum(reach, 0)}
         label = f"{self.name or 'observed'}, {level} intervals"
-        self.errorbar_: Any = ax.errorbar(
-            curve.x, curve.y, yerr=np.maximum(reach, 0), **{**options, "label": label, **kwargs}
-        )
+        self.errorbar_: Any = ax.errorbar(curve.x, curve.y, **{**options, "label": label, **kwargs})
         # the labels have the class unless the axes already show another class
         event = f" (positive class: {curve.extra.pos_label})"
         if curve.extra.pos_label is None:

@@ -21,6 +21,7 @@ from skeval.report import _sentences
 from skeval.report._arguments import mirror
 from skeval.report._findings import Judgment, ScoredReport, judge
 from skeval.report._page import (
+    MARKERS,
     CheckResult,
     Figure,
     Section,
@@ -36,6 +37,7 @@ from skeval.report._sections import (
     CURVE_HEIGHT,
     MAX_DRAWN,
     NOT_IN_TABLE,
+    WITHOUT_RETRAINING,
     compare_with_baseline,
     end_axes,
     find_main_metrics,
@@ -67,11 +69,13 @@ USUAL = (
     "mean_absolute_error",
 )
 """Metrics of the table, if a report has them."""
-MAX_TABULATED = 5
-"""Maximum number of models with a table of pairs. More are shown by ranks."""
+MAX_UNRANKED, MAX_TABULATED = 5, 10
+"""Maximum number of models without a table of ranks, and with a table of pairs beside it."""
 AREA = _sentences.name_metric("roc_auc")
-MAX_CURVES, LINES = 6, ("-", "--", ":")
-"""Maximum number of models in one figure of curves, and the style of each two of them."""
+LINES = ("-", "--", "-.", ":", (0, (8, 2)), (0, (5, 1, 1, 1, 1, 1)))
+"""Line of each curve in a figure, which has at most as many models."""
+MAX_SHADED = 2
+"""Maximum number of models whose intervals can be told apart in a figure."""
 CORRECTED = {"holm": "intervals, Holm-corrected P-values", "none": "intervals and P-values"}
 
 
@@ -297,21 +301,24 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     if len(report) == 2:
         heading = f"The models {'differ' if n_found else 'do not differ'} significantly"
     # ranks of many models
-    if comparison.method == "max_t" and len(report) > MAX_TABULATED:
+    tables = []
+    if comparison.method == "max_t" and len(report) > MAX_UNRANKED:
         ranks = sorted(comparison.ranks.items(), key=lambda item: item[1].value)
         ranked = [
             (name, f"{rank.value:g}", f"{rank.interval.low:g} to {rank.interval.high:g}")
             for name, rank in ranks
         ]
         caption = "Rank 1 is the best. The intervals are simultaneous."
-        table = Table(caption, [noun, "rank", level], ranked, left=(0, 2))
-        return Section(heading, tables=[table])
+        tables.append(Table(caption, [noun, "rank", level], ranked, left=(0, 2)))
+        if len(report) > MAX_TABULATED:
+            return Section(heading, tables=tables)
+    # all pairs, the significant ones first
+    listed = sorted(differences.items(), key=lambda item: item[1].pvalue > comparison.level)
     rows = [
         (" - ".join(pair), *ends, _write_chance(*ends, one.pvalue))
-        for pair, one in differences.items()
+        for pair, one in listed
         for ends in [_find_difference(report, pair)]
     ]
-    # all pairs
     name, _ = _find_compared_metric(report)
     on = "test sets" if noun == "estimator" else "samples"
     corrected = f", simultaneous {CORRECTED[comparison.correction]}" if len(report) > 2 else ""
@@ -329,7 +336,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
     ):
         sentences = ["The P-values are from a step-down test, which is more powerful than the "]
         sentences[0] += "intervals. A significant difference may have an interval that includes 0."
-    return Section(heading, sentences, tables=[table])
+    return Section(heading, sentences, tables=[table, *tables])
 
 
 def show_measures(report: ComparisonReport) -> Section | None:
@@ -356,17 +363,21 @@ def show_measures(report: ComparisonReport) -> Section | None:
     )
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
-    pooled = NOT_IN_TABLE.format("AUC") * (first.n_fits > 0)
-    caption = f"The figure shows all ROC curves with pointwise intervals. {pooled}".strip()
+    caption = "The figure shows all ROC curves. "
+    pooled = NOT_IN_TABLE.format("AUC")
+    if len(report) <= MAX_SHADED:
+        caption = caption.replace(".", " with pointwise intervals.")
+        pooled += WITHOUT_RETRAINING
+    caption = f"{caption}{pooled * (first.n_fits > 0)}".strip()
     curves: list[tuple[Any, str]] = [(RocCurveDisplay, caption)]
-    if first.probabilities is not None and len(report) <= MAX_CURVES:
+    if first.probabilities is not None and len(report) <= len(LINES):
         curves += [
             (ReliabilityDisplay, f"The figure shows {CALIBRATION_CURVE}."),
             (NetBenefitDisplay, "The figure shows the net benefit of each model by threshold."),
         ]
     positive = quote_label(first.target.classes[first.target.positive_code])
     about = f" The positive class is {positive}."
-    for display, caption in curves if len(report) <= MAX_CURVES else ():
+    for display, caption in curves if len(report) <= len(LINES) else ():
         draw = partial(draw_systems, report.reports, display)
         figures.append(Figure(draw, caption + about, label=caption, height=CURVE_HEIGHT))
     return Section("Differences by other measures", figures=figures, tables=[table])
@@ -374,22 +385,26 @@ def show_measures(report: ComparisonReport) -> Section | None:
 
 def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     """Draw the curve of each model on one axes, with one legend entry for each reference line."""
-    drawn = []
+    drawn, many = [], len(reports) > MAX_SHADED
     for position, (name, report) in enumerate(reports.items()):
         once, true, options = read_once(report)
-        predictions = report.out_of_fold
+        predictions, shown = report.out_of_fold, shorten_name(name_label(name))
         scores, positive = predictions.probabilities, predictions.target.positive_code
         scores = predictions.class_scores if scores is None else scores
-        style: dict[str, Any] = {"color": f"C{position % 2}", "linestyle": LINES[position // 2]}
+        style: dict[str, Any] = {"color": f"C{position}", "linestyle": LINES[position]}
+        style |= {"marker": MARKERS[position], "markersize": 4}
         if display is ReliabilityDisplay:
-            style |= {"band": False, "histogram": False, "fmt": f"o{style.pop('linestyle')}"}
-        elif predictions.n_fits:  # the area under the pooled curve is not that of the table
-            style["label"] = shorten_name(name_label(name))
+            style |= {"band": False, "histogram": False}
+            style |= {"yerr": None, "label": shown} if many else {}
+        else:
+            style["markevery"] = (0.02 * position, 0.15)
+            if predictions.n_fits:  # the area under the pooled curve is not that of the table
+                style["label"] = shown
         draw = partial(display.from_predictions, true, scores[once, positive], ax=ax)
-        drawn.append(draw(name=shorten_name(name_label(name)), **options, **style))
-    # simultaneous bands of several curves would cover each other
-    for band in [shade for shade in ax.collections if "band of" in str(shade.get_label())]:
-        band.remove()
+        drawn.append(draw(name=shown, **options, **style))
+    # simultaneous bands of several curves would cover each other, and so would many intervals
+    for shade in [one for one in ax.collections if many or "band of" in str(one.get_label())]:
+        shade.remove()
     end_axes(ax, drawn, omitted=("interval at",))
 
 

@@ -48,7 +48,16 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import dbcv_score, external_indices
 from skeval.report._data_checks import warn_of_points
-from skeval.report._page import CheckResult, Figure, Section, Table, list_few, list_grave, note
+from skeval.report._page import (
+    MARKERS,
+    CheckResult,
+    Figure,
+    Section,
+    Table,
+    list_few,
+    list_grave,
+    note,
+)
 from skeval.report._report import Report, recorded, write_estimator
 from skeval.report._sections import MAX_POINTS
 from skeval.utils import _checks
@@ -764,7 +773,6 @@ def draw_clusters(shown: ShownClusters) -> Figure:
     )
 
 
-MARKERS = "o^sDvP*X"
 BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
 
 
@@ -777,7 +785,7 @@ def draw_map(shown: ShownClusters, ax: Any) -> None:
     step = -(-len(shown.labels) // MAX_POINTS)
     drawn, labels = shown.components[::step], shown.labels[::step]
     for place, label in enumerate(np.unique(shown.labels)):
-        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
+        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place}"}
         ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
     for label in np.unique(shown.labels):
         center = shown.components[shown.labels == label].mean(axis=0)

@@ -337,14 +337,15 @@ def join_units(text: str) -> str:
 
 WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its text at 9 px or more
 INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
-SERIES = ("#1f6fb4", "#c2560c")
+SERIES = ("#1f6fb4", "#c2560c", "#22a06b", "#933070", "#4a4214", "#3a1f9e")
+MARKERS = "osD^vP*X"
+"""Colors and markers of curves and clusters. The colors differ also for the color-blind."""
 COLORS = {  # colors of the displays -> CSS variables of the page, which have dark values
     INK: "ink",
     PAPER: "paper",
     MUTED: "muted",
     "#808080": "muted",  # "gray" and "0.5" of the displays
-    SERIES[0]: "series-1",
-    SERIES[1]: "series-2",
+    **{color: f"series-{place}" for place, color in enumerate(SERIES, 1)},
 }
 STYLE = {
     "axes.edgecolor": MUTED,

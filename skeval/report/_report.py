@@ -19,7 +19,7 @@ from importlib import import_module
 from inspect import signature
 from os import PathLike
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import joblib
 import numpy as np
@@ -29,6 +29,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from skeval._version import __version__
+from skeval.metrics._table import REPORTED
 from skeval.report._page import (
     CheckResult,
     Figure,
@@ -176,9 +177,19 @@ class Report(Mapping[str, Any]):
 
     __hash__, __eq__ = object.__hash__, object.__eq__
 
-    if TYPE_CHECKING:  # functions return one of several kinds, which have further fields
-
-        def __getattr__(self, name: str) -> Any: ...
+    def __getattr__(self, name: str) -> Any:
+        """Raise an error that says where a metric is. Kinds of reports have further fields."""
+        metrics = vars(self).get("metrics") or {}
+        inside = [
+            f"[{key!r}].metrics"
+            for key, one in metrics.items()
+            if name in getattr(one, "keys", list)()
+        ]
+        where = ".metrics" if name in metrics else inside[0] if inside else ""
+        hint = f". The metric is report{where}.{name}" if where else ""
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}{hint}", name=name, obj=self
+        )
 
     @property
     def _entries(self) -> Mapping[str, Any]:
@@ -374,7 +385,10 @@ class Report(Mapping[str, Any]):
         -------
         str
         """
-        return _text.write_latex(self.to_frame(part), **options)
+        frame = self.to_frame(part)
+        if frame.index.dtype.kind == "O":  # names of rows, printed as in the report
+            frame = frame.rename(index={name: row.label for name, row in REPORTED.items()})
+        return _text.write_latex(frame, **options)
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references.

@@ -384,7 +384,8 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
         if fitted and not np.isfinite(report.metrics[metric].value):
             continue
         caption = f"The figure shows the {curve} curve{OUT_OF_FOLD * fitted} with pointwise "
-        caption += f"intervals and a simultaneous band. {NOT_IN_TABLE.format(area) * fitted}{about}"
+        pooled = (NOT_IN_TABLE.format(area) + WITHOUT_RETRAINING) * fitted
+        caption += f"intervals and a simultaneous band. {pooled}{about}"
         scores = predictions.class_scores[once, positive]
         draw = partial(draw_ended, display, true, scores, **options, **banded)
         yield Figure(
@@ -463,8 +464,9 @@ CALIBRATION_CURVE = "the observed frequency at each predicted probability (calib
 OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation"
 NOT_IN_TABLE = (
     "The curve pools the scores of all folds, so the area under it differs from the {} in the "
-    "table, which is computed within folds. Intervals do not include variation from retraining. "
+    "table, which is computed within folds. "
 )
+WITHOUT_RETRAINING = "Intervals do not include variation from retraining. "
 
 
 def draw_all_residuals(report: ScoredReport) -> Figure:

@@ -153,8 +153,8 @@ def warn_of_calibration(measures: Results | None) -> Iterator[CheckResult]:
             level = f"{100 * measures[name].confidence_level:g} % CI"
             each.append(f"{measures[name].name} {value}, {level} {low} to {high}")
         advice = (
-            "Recalibrate them, for example with CalibratedClassifierCV, before they are used as "
-            "risks. Rankings are not affected."
+            "Rankings are not affected. Before the probabilities are used as risks, recalibrate "
+            "them, for example with CalibratedClassifierCV."
         )
         if not measures["slope"].interval.low > 0:
             advice = "The slope may be 0, so recalibration may not help. Improve the model first."

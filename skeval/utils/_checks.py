@@ -300,6 +300,9 @@ def check_calls(
         # unknown names
         for key in () if open_ended else {*kwargs} - {*form.parameters}:
             hint = suggest(key, form.parameters)
+            if key == "pos_label" and {"y_true", "y_pred"} <= {*form.parameters}:
+                positive = repr(kwargs[key])
+                hint = f". Pass y_true == {positive}, and y_pred == {positive} if it has labels"
             hint = hint or f". The arguments are {', '.join(form.parameters)}"
             raise TypeError(f"{name}() has no argument {key!r}{hint}.")
         # too many or too few
@@ -359,7 +362,7 @@ SYNONYMS = {
     **dict.fromkeys(("metric", "metrics", "scorer"), "scoring metric"),
     "mse": "squared", "mae": "absolute", "scoring": "metric", "positive": "pos_label",
     "columns": "feature_names", "model": "estimator clusterer", "x_train": "X", "y_train": "y",
-    "y": "labels_true",
+    "y": "labels_true", "sites": "groups",
 }  # fmt: skip
 """Usual names of arguments in other packages, in lower case, and those of this package."""
 

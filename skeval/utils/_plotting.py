@@ -141,6 +141,12 @@ class CurveDisplay(Display):
                 shade = {"color": color, "linewidth": 0, "alpha": alpha}
                 ax.fill_between(curve.x, *ends, label=f"{level} {name}", **shade)
         ax.set(**self._describe_axes())
+        # one entry for each line of reference and each kind of interval, even of several curves
+        shown: set[str] = set()
+        for artist, text in zip(*ax.get_legend_handles_labels(), strict=True):
+            if text in shown and text != self.line_.get_label():
+                artist.set_label(f"_{text}")
+            shown.add(text)
         ax.legend(loc=self._corner, fontsize="small")
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
@@ -172,9 +178,9 @@ CURVE_DISPLAYS: dict[str, type[CurveDisplay]] = {}
 """Displays by the name of a curve. `CurveDisplay` draws all others."""
 
 
-def draw_curve(result: Any, *, ax: Any = None) -> CurveDisplay:
-    """Draw a curve with the display for its name."""
-    return CURVE_DISPLAYS.get(result.name, CurveDisplay).from_result(result, ax=ax)
+def draw_curve(result: Any, *, ax: Any = None, name: str | None = None) -> CurveDisplay:
+    """Draw a curve with the display for its name, under its own name in the legend."""
+    return CURVE_DISPLAYS.get(result.name, CurveDisplay)(result, name=name).plot(ax)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

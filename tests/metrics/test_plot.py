@@ -366,3 +366,31 @@ def test_estimators_of_folds_must_share_their_classes():
     )
     with pytest.raises(ValueError, match="contain estimators fitted to the same classes"):
         ReliabilityDisplay.from_cv_results(results, X, y)
+
+
+@pytest.mark.parametrize("compute", [roc_curve_band, precision_recall_curve_band, net_benefit])
+def test_the_legend_of_two_curves_has_both_names_and_each_reference_once(compute):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    ax = plt.figure().subplots()
+    for name in ("old", "new"):
+        chance = 1 / (1 + np.exp(-y - rng.normal(size=60)))
+        display = compute(y, chance).plot(ax, name=name)
+        assert display.line_.get_label().startswith(name)
+        alone = compute(y, chance).plot(name=name).ax_.get_legend().get_texts()
+    texts = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len(set(texts)) == len(texts) == len(alone) + 1
+    # curves without a name are both listed
+    ax = plt.figure().subplots()
+    for _ in range(2):
+        compute(y, chance).plot(ax)
+    assert len(ax.get_legend().get_texts()) == len(alone) + 1
+    plt.close("all")
+
+
+def test_a_number_is_one_threshold():
+    y, score, _ = scores()
+    chance = 1 / (1 + np.exp(-score))
+    curve = net_benefit(y, chance, thresholds=0.2)
+    assert_allclose(curve.x, [0.2])
+    assert_allclose(curve.y, net_benefit(y, chance, thresholds=[0.2, 0.4]).y[:1])

@@ -2,9 +2,11 @@
 
 import json
 import pickle
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_iris
@@ -16,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
-from skeval.model_selection import compare_predictions
+from skeval.model_selection import compare_predictions, metric_interval, new_site_error
 
 FEW = {"cv": 3, "n_permutations": 0, "random_state": 0}
 
@@ -314,7 +316,7 @@ def test_one_metric_decides_whether_systems_beat_the_baseline():
     assert "Both are worse than always predicting the class frequencies" in report.verdict
     assert "0 of 2 models are significantly better" in report.to_markdown()
     by_area = skeval.evaluate_predictions(y, chances, scoring="roc_auc", random_state=0)
-    assert "Both beat chance according to the area under the ROC curve" in by_area.verdict
+    assert "the area under the ROC curve, both beat chance" in by_area.verdict
     assert "2 of 2 models are significantly better than chance" in by_area.to_markdown()
 
 
@@ -379,3 +381,41 @@ def test_significance_without_an_interval_that_excludes_0_is_explained():
         assert bool(section.sentences) == steps
         n_explained += steps
     assert 0 < n_explained < 12
+
+
+def test_each_of_many_models_has_its_own_color_line_and_marker():
+    y, chances = draw_two_systems()
+    systems = {f"m{n}": chances["new"] ** (1 + n / 5) for n in range(6)}
+    for n in (2, 6):
+        few = dict(list(systems.items())[:n])
+        report = skeval.evaluate_predictions(y, few, random_state=0)
+        (section,) = [one for one in report.sections if one.heading.startswith("Differences by")]
+        for figure in section.figures:
+            colors = set(re.findall(r"var\(--(series-\d)\)", figure.drawn[0]))
+            assert len(colors) == n
+            ax = plt.figure().subplots()
+            figure.draw(ax=ax)
+            lines = [line for line in ax.lines if line.get_marker() not in ("None", "_")]
+            assert len(lines) == len({line.get_marker() for line in lines}) == n
+            assert len({str(line._dash_pattern) for line in lines}) == n
+            # intervals of many models cover each other
+            assert (len(ax.collections) > 0) == (n == 2)
+            plt.close(ax.figure)
+
+
+def test_errors_say_what_to_write_instead(data, found):
+    X, y = data
+    with pytest.raises(AttributeError, match=r"report\['bayes'\]\.metrics\.accuracy"):
+        found.accuracy  # noqa: B018
+    with pytest.raises(AttributeError, match=r"report\.metrics\.accuracy"):
+        found["bayes"].accuracy  # noqa: B018
+    with pytest.raises(AttributeError, match=r"'nothing'$"):
+        found.nothing  # noqa: B018
+    assert not hasattr(found, "__array__")
+    column = pd.Series(X[:, 0], name="width")
+    with pytest.raises(ValueError, match=r"to_frame\(\) or data\[\['width'\]\]"):
+        skeval.evaluate(GaussianNB(), column, y, **FEW)
+    with pytest.raises(TypeError, match="'groups'"):
+        new_site_error(GaussianNB(), X, y, sites=np.arange(len(y)) % 5)
+    with pytest.raises(TypeError, match="y_true == 'a'"):
+        metric_interval("f1", y, y, pos_label="a")

@@ -299,9 +299,20 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert len(found.to_frame("comparison")) == 3
     assert "worse" in found.to_latex("comparison", columns=["a", "b", "value"])
     assert r"\begin{tabular}" in found["one"].to_latex()
-    many = evaluate(y, {f"system {k}": np.roll(p, k) for k in range(6)}, groups=groups)
-    tables = [table for section in many.sections for table in section.tables]
-    assert any(table.head[:2] == ["model", "rank"] and len(table.rows) == 6 for table in tables)
+    assert "balanced accuracy" in found["one"].to_latex("metrics")
+    assert r"balanced\_accuracy" not in found["one"].to_latex("metrics")
+    for n_models, n_pairs in ((3, 3), (6, 15), (11, None)):
+        many = evaluate(y, {f"system {k}": np.roll(p, k) for k in range(n_models)}, groups=groups)
+        rows = {table.head[0]: table.rows for one in many.sections for table in one.tables}
+        ranked = [t for one in many.sections for t in one.tables if t.head[1] == "rank"]
+        assert [len(one.rows) for one in ranked] == ([n_models] if n_models > 5 else [])
+        assert len(rows.get("pair", ())) == (n_pairs or 0)
+        if n_pairs:  # the significant pairs first
+            level, found_pairs = many.comparison.level, many.comparison.differences
+            shown = [found_pairs[tuple(row[0].split(" - "))].pvalue for row in rows["pair"]]
+            n_found = sum(pvalue <= level for pvalue in shown)
+            assert 0 < n_found < n_pairs or n_models == 3
+            assert max(shown[:n_found], default=0) <= level < min(shown[n_found:], default=1)
     frame = pd.DataFrame({"x": p, "z": worse})
     assert evaluate(y, frame).comparison.names == ("x", "z")
     for kind, each in (("labels", {k: (v > 0.5) * 1 for k, v in given.items()}), ("scores", given)):

@@ -146,3 +146,19 @@ def test_paper_is_light(browser, nasty_page):
     seen = browser.execute_script(LOOK)
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
     assert luminance(seen["background"]) == pytest.approx(1)
+
+
+def test_paper_has_all_rows_below_one_head_and_the_screen_folds_them(browser, nasty_page):
+    count = """return [...document.querySelectorAll("section table")].map(table => [
+        table.tHead.checkVisibility(), table.rows.length - 1,
+        [...table.rows].slice(1).filter(row => row.checkVisibility()).length]);"""
+    opened(browser, nasty_page, 1200, "light")
+    folded = browser.execute_script(count)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    printed = browser.execute_script(count)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    browser.execute_script("document.querySelectorAll('details').forEach(one => one.open = true)")
+    opened_rows = browser.execute_script(count)
+    assert any(shown < rows for _, rows, shown in folded)
+    assert all(head and shown == rows > 0 for head, rows, shown in printed)
+    assert opened_rows == printed
