@@ -278,8 +278,8 @@ def deliver(
 
     options.progress.close()
     # the report as text: all of it, or a summary
-    report, unnamed = _name_samples(report, table, options)
-    notes = [*table.notes, *table.hints, *notes, *unnamed]
+    report, numbered = _name_samples(report, table, options), _note_numbers(report, options)
+    notes = [*table.notes, *table.hints, *notes, *numbered]
     whole = options.full or options.whole
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -311,21 +311,32 @@ def print_lines(lines: Sequence[str]) -> None:
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True)
 
 
-def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tuple[Any, list[str]]:
-    """Return a report with its samples named by --id, or a note on their numbers.
+def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> Any:
+    """Return a report with its samples, and those of its models, named by --id or their rows.
 
-    A summary does not list samples and needs no note.
+    The rows are those of the file, as in the notes. Bundled data have no file.
     """
+    if hasattr(report, "reports"):
+        named = {name: _name_samples(one, table, options) for name, one in report.reports.items()}
+        return replace(report, reports=named)
     hard = getattr(report, "hard_samples", None)
-    if hard is None or not hard.suspect.any():
-        return report, []
-    if options.id is not None:
-        # names in place of row numbers
-        ids = table.left_out[options.id].astype(str)[[*map(int, hard.name)]].tolist()
-        return replace(report, hard_samples=replace(hard, name=ids)), []
-    note = "samples are numbered from 0, the first row below the header. --id COLUMN names them."
-    listed = options.full or options.html is not None
-    return report, [note] if listed and options.data not in BUNDLED else []
+    if hard is None or options.data in BUNDLED:
+        return report
+    places = [*map(int, hard.name)]
+    rows = table.rows[places]
+    names = rows if options.id is None else table.left_out[options.id][places]
+    return replace(report, hard_samples=replace(hard, sample=rows, name=names.astype(str)))
+
+
+def _note_numbers(report: Any, options: argparse.Namespace) -> list[str]:
+    """Return a note on the numbers of samples, unless a summary, which lists none, is all."""
+    hard = getattr(getattr(report, "first", report), "hard_samples", None)
+    listed = options.full or options.html or options.markdown or options.json
+    if not listed or hard is None or not len(hard.sample):
+        return []
+    if options.id is not None or options.data in BUNDLED:
+        return []
+    return ["samples are numbered as the rows of the file, from 1. --id COLUMN names them."]
 
 
 MAX_WIDTH, LINE_WIDTH = 100, 70

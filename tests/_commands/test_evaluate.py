@@ -417,11 +417,35 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "1 sample has a residual over three times the root mean square: P007 (" in printed
     assert "P007" in page.read_text()
-    assert "numbered from 0" not in printed
+    assert "--id COLUMN names" not in printed
     assert main([*words, "--drop", "patient"]) == 0
     printed = capsys.readouterr().out
-    assert "the root mean square: 7 (" in printed
-    assert "from 0, the first row below the header. --id COLUMN names" in printed
+    assert "the root mean square: 8 (" in printed
+    assert printed.count("as the rows of the file, from 1. --id COLUMN names") == 1
+
+
+@pytest.mark.parametrize("predictions", [["p"], ["q"], ["p", "q"], []])
+def test_misclassified_samples_are_named_by_their_row_of_the_file(predictions, capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    y, p, q = rng.integers(0, 2, 90), rng.random(90).round(3), rng.random(90).round(3)
+    frame = pd.DataFrame({"p": p, "q": q, "target": y}).astype({"target": object})
+    frame.loc[[3, 40], "target"] = None
+    frame.loc[[10, 70]] = None  # empty rows
+    frame.insert(0, "name", [f"s{k}" if 0 < y else "" for k, y in enumerate(frame.p > 0)])
+    path, record = tmp_path / "a.csv", tmp_path / "a.json"
+    frame.to_csv(path, index=False)
+    words = ["evaluate", str(path), "--drop-missing-target", "--json", str(record)]
+    words += ["--predictions", *predictions] if predictions else ["--cv", "3", *LEAST]
+    for more, names in ([], [str(k + 1) for k in range(90)]), (["--id", "name"], frame.name):
+        assert main([*words, *more]) == 0
+        assert capsys.readouterr().out.count("as the rows of the file") == (not more)
+        found = json.loads(record.read_text())
+        for part in found.get("reports", {"": found}).values():
+            assert part["hard_samples"]
+            for sample in part["hard_samples"]:
+                row = sample["sample"] - 1  # with the target that the file has there
+                assert sample["truth"] == str(frame.target[row])
+                assert sample["name"] == names[row]
 
 
 def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
