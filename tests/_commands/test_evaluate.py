@@ -431,7 +431,7 @@ def test_misclassified_samples_are_named_by_their_row_of_the_file(predictions, c
     frame = pd.DataFrame({"p": p, "q": q, "target": y}).astype({"target": object})
     frame.loc[[3, 40], "target"] = None
     frame.loc[[10, 70]] = None  # empty rows
-    frame.insert(0, "name", [f"s{k}" if 0 < y else "" for k, y in enumerate(frame.p > 0)])
+    frame.insert(0, "name", [f"s{k}" if y else "" for k, y in enumerate(frame.p > 0)])
     path, record = tmp_path / "a.csv", tmp_path / "a.json"
     frame.to_csv(path, index=False)
     words = ["evaluate", str(path), "--drop-missing-target", "--json", str(record)]
