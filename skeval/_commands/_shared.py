@@ -158,9 +158,13 @@ def parse_whole_number(least: int, text: str) -> int:
     return int(text)
 
 
+class Percentage(float):
+    """A number that was passed as a percentage."""
+
+
 def read_number(text: str) -> float:
     """Return a number. "1%" is 0.01."""
-    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    return Percentage(float(text[:-1]) / 100) if text.endswith("%") else float(text)
 
 
 def parse_positive(end: float, rule: str, text: str) -> float:

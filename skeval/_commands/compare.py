@@ -51,7 +51,7 @@ COLUMNS = f"""
 --groups COLUMN    column of groups, such as patients, whose rows are not independent
 {_shared.TASK.strip()}
 --pos-label CLASS  {_shared.POSITIVE} (default: the second in sorted order)
---metric NAME      name of a metric, such as roc_auc, f1 or r2 (default: brier_score_loss for
+--metric NAME      name of a metric, such as roc_auc, f1 or r2 (default: brier_score for
                    probabilities, otherwise accuracy)
 --margin VALUE     largest acceptable difference, such as 0.01 or 1%%
 """
@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace) -> int:
     from skeval._commands._data import write_option
     from skeval.model_selection import compare_predictions
     from skeval.report._page import fill_lines
-    from skeval.utils._text import fill_text, write_file
+    from skeval.utils._text import fill_text, say_pvalue, write_file
 
     # the true values and predictions of both files, in the same rows
     tables, key = _read_tables(options)
@@ -107,6 +107,8 @@ def _run(options: argparse.Namespace) -> int:
     )
     metric = _choose_metric(values, options)
     comparison, notes = _shared.collect_notes(old, compare, metric=metric, margin=options.margin)
+    comparison = replace(comparison, scoring=_name_metric(options.metric or comparison.scoring))
+    _check_margin(comparison, metric, options.margin)
     difference = comparison.difference
     if identical := values.columns[0].tolist() == values.columns[1].tolist():
         notes = []  # of the undefined interval
@@ -121,13 +123,17 @@ def _run(options: argparse.Namespace) -> int:
     result = f"exit status {0 if passed else 1}: {comparison.scoring} decides"
     notes.insert(0, f"{result}. --metric chooses another metric.")
     if options.metric is None and values.kind == "probabilities" and not identical:
-        area = _shared.collect_notes(old, compare, metric="roc_auc")[0]
+        area = replace(_shared.collect_notes(old, compare, metric="roc_auc")[0], scoring="roc_auc")
         shown.append(area)
-        other = area.difference
-        if other.pvalue <= other.level and _measure_gain(other) * _measure_gain(difference) < 0:
-            notes[0] = f"{result}, although {area.scoring} differs significantly in the other " + (
-                "direction. --metric roc_auc chooses it."
+        other, is_worse = area.difference, _measure_gain(area.difference) < 0
+        if other.pvalue <= other.level and is_worse == passed:
+            notes[0] = (
+                f"{result}, although the area under the ROC curve is significantly "
+                f"{'worse' if is_worse else 'better'} ({say_pvalue(other.pvalue)}). --metric "
+                "roc_auc lets it decide."
             )
+            if passed and options.margin is None:
+                notes[0] += " --margin 0.01 also requires evidence that B is not worse."
     for table, column in zip(tables, values.columns, strict=True):
         has_scores = values.kind in ("probabilities", "scores") and not identical
         if has_scores and len({*column.tolist()}) == 2 and "single point" not in str(notes):
@@ -171,6 +177,35 @@ def _run(options: argparse.Namespace) -> int:
         written = _shared.write_pages(report, options, title, [noted, *notes], width)
         _shared.print_lines([*written])
     return int(not passed)
+
+
+def _name_metric(name: str) -> str:
+    """Return the name of a metric, as of r2 for its function r2_score or a loss without "neg_"."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    from skeval.metrics._scorers import name_scoring
+
+    bare, scorers = name.removeprefix("neg_"), get_scorer_names()
+    if {bare, f"neg_{bare}"} & {*scorers}:
+        return bare
+    functions = (bare, f"neg_{bare}")
+    same = [scorer for scorer in scorers if name_scoring(get_scorer(scorer)) in functions]
+    return min(same, key=len, default=bare).removeprefix("neg_")
+
+
+def _check_margin(comparison: Any, metric: Any, margin: float | None) -> None:
+    """Raise an error if a margin is a percentage of a metric without a largest value."""
+    from skeval.metrics._table import range_of_metric
+    from skeval.model_selection._metric_interval import find_metric
+
+    bounded = metric is None or range_of_metric(find_metric(metric))[1] < math.inf
+    if isinstance(margin, _shared.Percentage) and not bounded:
+        value = comparison.values[1]  # of the first file
+        raise ValueError(
+            f"--margin must not be a percentage for {comparison.scoring}, which has no largest "
+            f"value, got {100 * margin:g}%. Pass a difference in its unit. The value of A is "
+            f"{value:.4g}, so {100 * margin:g}% of it is --margin {margin * value:.3g}."
+        )
 
 
 def _measure_gain(difference: Any) -> float:
@@ -373,9 +408,11 @@ def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
             such += ". Divide percentages by 100"
         raise ValueError(f"--metric must be passed for {kind}. An example is --metric {such}.")
     if metric is None and values.kind == "probabilities":
-        metric = "brier_score_loss"
-    bare = str(metric).removeprefix("neg_")
+        metric = "brier_score"
+    if metric is None:
+        return None
+    bare = metric.removeprefix("neg_")
     # scorers have the sign of losses changed, and some functions there are no metrics
     function = getattr(sklearn.metrics, bare, None)
     is_metric = callable(function) and "y_true" in signature(function).parameters
-    return function if is_metric else metric
+    return function if is_metric else bare

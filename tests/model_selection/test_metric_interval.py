@@ -660,3 +660,13 @@ def test_pinball_loss_needs_ten_samples_on_each_side(n, above):
     assert np.isnan(found.interval.low) == few
     assert bool(found.details.get("caution")) == few
     assert found.value == pytest.approx(mean_pinball_loss(y, np.zeros(n), alpha=0.9))
+
+
+@pytest.mark.parametrize("name", ["brier_score", "brier_score_loss", "roc_auc", "r2", "r2_score"])
+def test_the_name_of_an_estimate_is_accepted_as_a_metric(name):
+    y, p = np.arange(60) % 2, np.random.default_rng(0).random(60)
+    first = metric_interval(name, y, p)
+    again = metric_interval(first.name, y, p)
+    assert (again.name, again.value) == (first.name, first.value)
+    with pytest.raises(ValueError, match="metric must be one of"):
+        metric_interval("r3_score", y, p)
