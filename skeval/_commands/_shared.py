@@ -518,6 +518,11 @@ REMEDIES = {
     r"Use fewer or shorter test sets, or other_groups=False": "Use fewer folds, or no --groups",
     r" Otherwise pass kind='scores'\.": "",
     r" Pass kind='probabilities' if the predictions are probabilities\.": "",
+    r"See kind=": "Pass columns of one kind, such as probabilities",
+    r"Pass kind='scores' if they are scores, and use compare_.*?models": (
+        "If they are models, rename the columns, because these are the names of the classes"
+    ),
+    r"kind='numbers'": "--task numbers",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
     r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
     r", or convert them, as by y_proba >= 0\.5": ", or write the predicted classes to the file",

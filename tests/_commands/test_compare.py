@@ -452,6 +452,12 @@ def test_a_margin_in_percent_is_for_metrics_with_a_largest_value(
     assert is_bounded or main([*words, *error.split("is ")[-1].strip(" .\n").split()]) in (0, 1)
 
 
+def test_two_columns_of_a_file_are_left_to_evaluate(capsys):
+    with pytest.raises(SystemExit):
+        main(["compare", "a.csv", "b.csv", "--predictions", "one", "two"])
+    assert "evaluate DATA --target COLUMN --predictions one two?" in capsys.readouterr().err
+
+
 def test_labels_instead_of_scores_are_noted(tmp_path, capsys):
     words = write_pair(tmp_path, prediction=np.arange(40) % 2 ^ (np.arange(40) < 9))
     assert main([*words, "--metric", "roc_auc"]) in (0, 1)

@@ -455,8 +455,42 @@ def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
     words = ["evaluate", str(tmp_path / "ages.csv"), "--drop", "patient", "--quick", "--by", "age"]
     assert main(words) == 0
     printed = capsys.readouterr().out
-    assert "\n20 " in printed  # not 20.0
+    listed = [int(cell) for cell in re.findall(r"^(\d+) +1 ", printed, re.MULTILINE)]  # not 20.0
+    assert listed == list(range(20, 80))
+    assert "'age', which has 60 different numbers" in printed
+    frame.assign(age=(frame.age - 20) // 3).to_csv(tmp_path / "ages.csv", index=False)
+    assert main(words) == 0  # at most 20 values are listed without a note
+    assert "different numbers" not in capsys.readouterr().out
     assert "No subgroup has enough samples to be compared with the rest." in printed
+
+
+def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(tmp_path, capsys):
+    rng, path = np.random.default_rng(0), str(tmp_path / "a.csv")
+    shares = rng.dirichlet([1, 1, 1], 60).round(6)
+    frame = pd.DataFrame(shares, columns=["cat", "dog", "Frog"])
+    frame["target"] = rng.choice(["cat", "dog", "frog"], 60)
+    frame["ill"] = rng.integers(0, 2, 60)
+    frame["p"], frame["called"] = rng.random(60), rng.integers(0, 2, 60)
+    frame["prediction"], frame["true"] = rng.normal(size=(2, 60))
+    frame.to_csv(path, index=False)
+
+    def explain(*words):
+        assert main(["evaluate", path, *words]) == 2
+        return capsys.readouterr().err
+
+    # a column with another case, one that is missing, and all of them
+    assert "'frog' (did you mean 'Frog'?)" in explain("--predictions", "cat", "dog", "Frog")
+    assert "none for 'frog'. " in explain("--predictions", "cat", "dog")
+    frame.rename(columns={"Frog": "frog"}).to_csv(path, index=False)
+    assert main(["evaluate", path, "--predictions", "cat", "dog", "frog"]) == 0
+    # predictions of two kinds, and the target in their place
+    said = explain("--target", "ill", "--predictions", "p", "called")
+    assert "kind=" not in said
+    assert "columns of one kind" in said
+    said = explain("--target", "prediction", "--predictions", "true")
+    assert "'prediction'" in said
+    assert "swapped" in said
+    assert main(["evaluate", path, "--target", "true", "--predictions", "prediction"]) == 0
 
 
 def test_a_threshold_in_percent_is_a_fraction(tmp_path, capsys):
