@@ -492,7 +492,9 @@ def collect_notes(
             result = function(*args, **kwargs)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(name_options(str(error))) from error
+            # rows of arrays count from 0, and without those that were left out
+            text = re.sub(r"(?<=, row )\d+", lambda row: str(table.rows[int(row[0])]), str(error))
+            raise kind(name_options(text)) from error
     return result, sorted({name_options(str(item.message)) for item in caught})
 
 

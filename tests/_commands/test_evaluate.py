@@ -483,6 +483,13 @@ def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(t
     assert "none for 'frog'. " in explain("--predictions", "cat", "dog")
     frame.rename(columns={"Frog": "frog"}).to_csv(path, index=False)
     assert main(["evaluate", path, "--predictions", "cat", "dog", "frog"]) == 0
+    # a row is that of the file
+    broken = frame.rename(columns={"Frog": "frog"})
+    broken.loc[41, ["cat", "dog", "frog"]] = 0.1
+    broken.loc[7] = None
+    broken.to_csv(path, index=False)
+    assert "row 42 has [0.1, 0.1, 0.1]" in explain("--predictions", "cat", "dog", "frog")
+    frame.to_csv(path, index=False)
     # predictions of two kinds, and the target in their place
     said = explain("--target", "ill", "--predictions", "p", "called")
     assert "kind=" not in said
