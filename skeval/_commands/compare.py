@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skeval._commands import _shared
@@ -223,13 +222,16 @@ def _report_both(
 ) -> Any:
     """Return the report of both models, with the comparison of the gate as its own."""
     from skeval.metrics import get_scorer_names
+    from skeval.model_selection._metric_interval import find_metric
     from skeval.report import evaluate_predictions
 
     # the metric that decides, under the name of its scorer if it has one
     scoring: Any = ["accuracy"] if metric is None else None
     if options.metric is not None:
-        name, known = options.metric.removeprefix("neg_"), get_scorer_names()
-        scoring = [one for one in (name, f"neg_{name}") if one in known][:1] or {name: metric}
+        names = comparison.scoring, f"neg_{comparison.scoring}"
+        scoring = [one for one in names if one in get_scorer_names()][:1] or {
+            comparison.scoring: find_metric(metric)
+        }
     report: Any = evaluate_predictions(
         values.y,
         dict(zip(names[::-1], values.labels[::-1], strict=True)),
@@ -396,10 +398,8 @@ def _read_values(tables: Sequence[Table], options: argparse.Namespace) -> Values
     return Values(kind, y, labels, (y == positive).astype(int), coded, positive)
 
 
-def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
+def _choose_metric(values: Values, options: argparse.Namespace) -> str | None:
     """Return the metric that decides, None for accuracy."""
-    import sklearn.metrics
-
     metric: Any = options.metric
     if metric is None and values.kind in ("numbers", "scores"):
         kind, such = "a numeric target", "mean_absolute_error"
@@ -409,10 +409,4 @@ def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
         raise ValueError(f"--metric must be passed for {kind}. An example is --metric {such}.")
     if metric is None and values.kind == "probabilities":
         metric = "brier_score"
-    if metric is None:
-        return None
-    bare = metric.removeprefix("neg_")
-    # scorers have the sign of losses changed, and some functions there are no metrics
-    function = getattr(sklearn.metrics, bare, None)
-    is_metric = callable(function) and "y_true" in signature(function).parameters
-    return function if is_metric else bare
+    return None if metric is None else metric.removeprefix("neg_")

@@ -667,7 +667,9 @@ def measure_probabilities(
             true, chance, random_state=seed, confidence_level=level, **options
         )
         benefits = [
-            measure_benefit(true, chance, cut, level, options, name=f"net benefit at {text}")
+            replace(
+                measure_benefit(true, chance, cut, level, options), name=f"net benefit at {text}"
+            )
             for text, cut in cuts.items()
         ]
     rounded = {name: replace(one, value=_round_off(one.value)) for name, one in calibration.items()}
@@ -684,20 +686,14 @@ def find_limits(find_curve: Callable[..., Any], confidence_level: float) -> Limi
 
 
 def measure_benefit(
-    true: np.ndarray,
-    chance: np.ndarray,
-    cut: float,
-    level: float,
-    options: dict[str, Any],
-    *,
-    name: str,
+    true: np.ndarray, chance: np.ndarray, cut: float, level: float, options: dict[str, Any]
 ) -> Estimate:
     """Return the net benefit at a threshold."""
     find_curve = partial(net_benefit, true, chance, thresholds=[cut], **options)
     curve = find_curve(confidence_level=level)
     method = curve.method
     return Estimate(
-        name=name,
+        name="net benefit",
         value=_round_off(curve.y[0]),
         standard_error=np.nan,
         method=method,
