@@ -228,8 +228,8 @@ def _report_both(
     # the metric that decides, under the name of its scorer if it has one
     scoring: Any = ["accuracy"] if metric is None else None
     if options.metric is not None:
-        names = comparison.scoring, f"neg_{comparison.scoring}"
-        scoring = [one for one in names if one in get_scorer_names()][:1] or {
+        same = comparison.scoring, f"neg_{comparison.scoring}"
+        scoring = [one for one in same if one in get_scorer_names()][:1] or {
             comparison.scoring: find_metric(metric)
         }
     report: Any = evaluate_predictions(
