@@ -82,6 +82,8 @@ class Parser(argparse.ArgumentParser):
             if before:
                 option, value = before.groups()
                 meant = f'{option} "{value} {word}" or {option} {value} {option} {word}'
+                if option == "--predictions":  # of `compare`, of which each file has one
+                    meant = f"skeval evaluate DATA --target COLUMN {option} {value} {word}"
             hint = f" (did you mean {meant}? Options name the columns)"
         texts = (text for name, text in HINTS.items() if f"argument {name}" in message)
         hint = hint or next((f". {text}" for text in texts), "")

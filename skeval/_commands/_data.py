@@ -64,6 +64,9 @@ SENTINELS = (-8, -9, -77, -88, -99, -999, -9999, 77, 88, 99, 999, 9999)
 """Numbers that often mark missing values."""
 OBJECTS = {"patient", "subject", "person", "participant", "animal", "family"}
 """Names of columns of objects, beside identifiers."""
+PREDICTED = re.compile("(y_?)?(pred(iction|icted)?|forecast|hat)s?")
+TRUE = {"target", "y", "y_true", "true", "truth", "label", "labels", "observed", "actual"}
+"""Names of columns of predictions, and of true values."""
 MIN_ROWS = 5
 """Minimum number of rows to look for totals in the last one."""
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "mean", "average", "gesamt", "summe"}
@@ -182,6 +185,13 @@ class Table:
             roles["target"] = [target]
             named[target] = "--target (the default)" if options.target is None else "--target"
         _check_names(named, columns, self.source)
+        for true, predicted in product(roles["target"], roles["predictions"]):
+            if PREDICTED.fullmatch(true.lower()) and predicted.lower() in TRUE:
+                raise ValueError(
+                    f"{self.source}: --target names {true!r} and --predictions names "
+                    f"{predicted!r}, which seem to be swapped. Swap them, or rename the columns in "
+                    "the file."
+                )
         for role, other in product(("target", "predictions"), roles):
             for name in {*roles[role]} & {*roles[other]} if other not in (role, "text") else ():
                 others = _shorten([one for one in columns if one not in named])

@@ -158,9 +158,13 @@ def parse_whole_number(least: int, text: str) -> int:
     return int(text)
 
 
+class Percentage(float):
+    """A number that was passed as a percentage."""
+
+
 def read_number(text: str) -> float:
     """Return a number. "1%" is 0.01."""
-    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    return Percentage(float(text[:-1]) / 100) if text.endswith("%") else float(text)
 
 
 def parse_positive(end: float, rule: str, text: str) -> float:
@@ -278,8 +282,8 @@ def deliver(
 
     options.progress.close()
     # the report as text: all of it, or a summary
-    report, unnamed = _name_samples(report, table, options)
-    notes = [*table.notes, *table.hints, *notes, *unnamed]
+    report, numbered = _name_samples(report, table, options), _note_numbers(report, options)
+    notes = [*table.notes, *table.hints, *notes, *numbered]
     whole = options.full or options.whole
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -311,21 +315,32 @@ def print_lines(lines: Sequence[str]) -> None:
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True)
 
 
-def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tuple[Any, list[str]]:
-    """Return a report with its samples named by --id, or a note on their numbers.
+def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> Any:
+    """Return a report with its samples, and those of its models, named by --id or their rows.
 
-    A summary does not list samples and needs no note.
+    The rows are those of the file, as in the notes. Bundled data have no file.
     """
+    if hasattr(report, "reports"):
+        named = {name: _name_samples(one, table, options) for name, one in report.reports.items()}
+        return replace(report, reports=named)
     hard = getattr(report, "hard_samples", None)
-    if hard is None or not hard.suspect.any():
-        return report, []
-    if options.id is not None:
-        # names in place of row numbers
-        ids = table.left_out[options.id].astype(str)[[*map(int, hard.name)]].tolist()
-        return replace(report, hard_samples=replace(hard, name=ids)), []
-    note = "samples are numbered from 0, the first row below the header. --id COLUMN names them."
-    listed = options.full or options.html is not None
-    return report, [note] if listed and options.data not in BUNDLED else []
+    if hard is None or options.data in BUNDLED:
+        return report
+    places = [*map(int, hard.name)]
+    rows = table.rows[places]
+    names = rows if options.id is None else table.left_out[options.id][places]
+    return replace(report, hard_samples=replace(hard, sample=rows, name=names.astype(str)))
+
+
+def _note_numbers(report: Any, options: argparse.Namespace) -> list[str]:
+    """Return a note on the numbers of samples, unless a summary, which lists none, is all."""
+    hard = getattr(getattr(report, "first", report), "hard_samples", None)
+    listed = options.full or options.html or options.markdown or options.json
+    if not listed or hard is None or not len(hard.sample):
+        return []
+    if options.id is not None or options.data in BUNDLED:
+        return []
+    return ["samples are numbered as the rows of the file, from 1. --id COLUMN names them."]
 
 
 MAX_WIDTH, LINE_WIDTH = 100, 70
@@ -479,7 +494,9 @@ def collect_notes(
             result = function(*args, **kwargs)
         except (ValueError, TypeError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
-            raise kind(name_options(str(error))) from error
+            # rows of arrays count from 0, and without those that were left out
+            text = re.sub(r"(?<=, row )\d+", lambda row: str(table.rows[int(row[0])]), str(error))
+            raise kind(name_options(text)) from error
     return result, sorted({name_options(str(item.message)) for item in caught})
 
 
@@ -505,6 +522,11 @@ REMEDIES = {
     r"Use fewer or shorter test sets, or other_groups=False": "Use fewer folds, or no --groups",
     r" Otherwise pass kind='scores'\.": "",
     r" Pass kind='probabilities' if the predictions are probabilities\.": "",
+    r"See kind=": "Pass columns of one kind, such as probabilities",
+    r"Pass kind='scores' if they are scores, and use compare_.*?models": (
+        "If they are models, rename the columns, because these are the names of the classes"
+    ),
+    r"kind='numbers'": "--task numbers",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
     r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
     r", or convert them, as by y_proba >= 0\.5": ", or write the predicted classes to the file",

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from inspect import signature
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skeval._commands import _shared
@@ -51,7 +50,7 @@ COLUMNS = f"""
 --groups COLUMN    column of groups, such as patients, whose rows are not independent
 {_shared.TASK.strip()}
 --pos-label CLASS  {_shared.POSITIVE} (default: the second in sorted order)
---metric NAME      name of a metric, such as roc_auc, f1 or r2 (default: brier_score_loss for
+--metric NAME      name of a metric, such as roc_auc, f1 or r2 (default: brier_score for
                    probabilities, otherwise accuracy)
 --margin VALUE     largest acceptable difference, such as 0.01 or 1%%
 """
@@ -112,13 +111,16 @@ def _run(options: argparse.Namespace) -> int:
     run = {"groups": old.groups, "random_state": options.seed}
     compare = partial(compare_predictions, values.true, predictions, **run)
     comparison, notes = _shared.collect_notes(old, compare, metric=metric, margin=options.margin)
+    comparison = replace(comparison, scoring=_name_metric(options.metric or comparison.scoring))
+    _check_margin(comparison, metric, options.margin)
     passed = _decide(comparison, options.margin, values)
     # the area beside the metric that decides
     shown = [] if values.identical else [comparison]
     if options.metric is None and values.kind == "probabilities" and shown:
-        shown.append(_shared.collect_notes(old, compare, metric="roc_auc")[0])
+        area = _shared.collect_notes(old, compare, metric="roc_auc")[0]
+        shown.append(replace(area, scoring="roc_auc"))
     # the text, without notes on the undefined interval of no difference
-    notes = [_name_metric(comparison, passed, shown[1:]), *(notes if shown else [])]
+    notes = [_note_metric(comparison, passed, shown[1:], options.margin), *(notes if shown else [])]
     unsaid = bool(shown) and "single point" not in str(notes)
     notes += _note_files(tables, values, key, two_values=unsaid)
     notes, width = [*dict.fromkeys(notes)], _shared.find_width()
@@ -144,15 +146,51 @@ def _decide(comparison: Any, margin: float | None, values: Values) -> bool:
     return new in comparison.best or not difference.pvalue <= difference.level
 
 
-def _name_metric(comparison: Any, passed: bool, areas: Sequence[Any]) -> str:
+def _note_metric(comparison: Any, passed: bool, areas: Sequence[Any], margin: float | None) -> str:
     """Return a note on the metric that decides, and on an area that contradicts it."""
+    from skeval.utils._text import say_pvalue
+
     result = f"exit status {int(not passed)}: {comparison.scoring} decides"
     for area in areas:
-        opposite = not {*area.best} & {*comparison.best}
-        if opposite and area.difference.pvalue <= area.level:
-            result += f", although {area.scoring} differs significantly in the other direction"
-            return f"{result}. --metric roc_auc chooses it."
+        difference, is_worse = area.difference, comparison.names[0] not in area.best
+        if difference.pvalue <= difference.level and is_worse == passed:
+            result += (
+                ", although the area under the ROC curve is significantly "
+                f"{'worse' if is_worse else 'better'} ({say_pvalue(difference.pvalue)}). --metric "
+                "roc_auc lets it decide."
+            )
+            more = " --margin 0.01 also requires evidence that B is not worse."
+            return result + more * (passed and margin is None)
     return f"{result}. --metric chooses another metric."
+
+
+def _name_metric(name: str) -> str:
+    """Return the name of a metric, as of r2 for its function r2_score or a loss without "neg_"."""
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    from skeval.metrics._scorers import name_scoring
+
+    bare, scorers = name.removeprefix("neg_"), get_scorer_names()
+    if {bare, f"neg_{bare}"} & {*scorers}:
+        return bare
+    functions = (bare, f"neg_{bare}")
+    same = [scorer for scorer in scorers if name_scoring(get_scorer(scorer)) in functions]
+    return min(same, key=len, default=bare).removeprefix("neg_")
+
+
+def _check_margin(comparison: Any, metric: Any, margin: float | None) -> None:
+    """Raise an error if a margin is a percentage of a metric without a largest value."""
+    from skeval.metrics._table import range_of_metric
+    from skeval.model_selection._metric_interval import find_metric
+
+    bounded = metric is None or range_of_metric(find_metric(metric))[1] < math.inf
+    if isinstance(margin, _shared.Percentage) and not bounded:
+        value = comparison.values[1]  # of the first file
+        raise ValueError(
+            f"--margin must not be a percentage for {comparison.scoring}, which has no largest "
+            f"value, got {100 * margin:g}%. Pass a difference in its unit. The value of A is "
+            f"{value:.4g}, so {100 * margin:g}% of it is --margin {margin * value:.3g}."
+        )
 
 
 def _note_files(
@@ -211,13 +249,16 @@ def _report_both(
 ) -> Any:
     """Return the report of both models, with the comparison of the gate as its own."""
     from skeval.metrics import get_scorer_names
+    from skeval.model_selection._metric_interval import find_metric
     from skeval.report import evaluate_predictions
 
     # the metric that decides, under the name of its scorer if it has one
     scoring: Any = ["accuracy"] if metric is None else None
     if options.metric is not None:
-        name, known = options.metric.removeprefix("neg_"), get_scorer_names()
-        scoring = [one for one in (name, f"neg_{name}") if one in known][:1] or {name: metric}
+        same = comparison.scoring, f"neg_{comparison.scoring}"
+        scoring = [one for one in same if one in get_scorer_names()][:1] or {
+            comparison.scoring: find_metric(metric)
+        }
     report: Any = evaluate_predictions(
         values.y,
         dict(zip(comparison.names, values.labels[::-1], strict=True)),
@@ -384,10 +425,8 @@ def _read_values(tables: Sequence[Table], options: argparse.Namespace) -> Values
     return Values(kind, y, labels, (y == positive).astype(int), coded, positive)
 
 
-def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
+def _choose_metric(values: Values, options: argparse.Namespace) -> str | None:
     """Return the metric that decides, None for accuracy."""
-    import sklearn.metrics
-
     metric: Any = options.metric
     if metric is None and values.kind in ("numbers", "scores"):
         kind, such = "a numeric target", "mean_absolute_error"
@@ -396,9 +435,5 @@ def _choose_metric(values: Values, options: argparse.Namespace) -> Any:
             such += ". Divide percentages by 100"
         raise ValueError(f"--metric must be passed for {kind}. An example is --metric {such}.")
     if metric is None and values.kind == "probabilities":
-        metric = "brier_score_loss"
-    bare = str(metric).removeprefix("neg_")
-    # scorers have the sign of losses changed, and some functions there are no metrics
-    function = getattr(sklearn.metrics, bare, None)
-    is_metric = callable(function) and "y_true" in signature(function).parameters
-    return function if is_metric else metric
+        metric = "brier_score"
+    return None if metric is None else metric.removeprefix("neg_")

@@ -193,12 +193,23 @@ def _run(options: argparse.Namespace) -> None:
 
 def _take_predictions(table: Table, options: argparse.Namespace) -> tuple[Any, Any]:
     """Return a column of predictions, of each class with the classes, or of each model."""
+    from skeval.utils._checks import suggest
+
     names, classes = options.predictions, table.name_classes()
     columns = table.X[:, [table.feature_names.index(name) for name in names]]
     if len(names) == 1:
         return columns[:, 0], None
     if {*classes} <= {*names}:
         return columns, [classes.get(name, name) for name in names]
+    # columns of some of the classes, or of classes in another case
+    missing = [name for name in classes if name not in names]
+    if {*map(str.casefold, classes)} & {*map(str.casefold, names)}:
+        others = [name for name in names if name not in classes]
+        raise ValueError(
+            "--predictions must name a column for each class, or only models, got none for "
+            f"{missing[0]!r}{suggest(missing[0], others)}. A column must have the name of its "
+            "class, and no model that of a class. Rename the columns in the file."
+        )
     return dict(zip(names, columns.T, strict=True)), None
 
 
@@ -213,6 +224,12 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
         columns[options.groups] = table.groups
     if by not in columns:
         raise ValueError(f"--by must not be the target or the time, got {by!r}.")
+    n_numbers = len({value for value in columns[by] if isinstance(value, float) and value == value})
+    if n_numbers > _shared.MAX_DISTINCT:
+        table.notes.append(
+            f"--by names {by!r}, which has {n_numbers} different numbers, so its subgroups are "
+            "small. Pass a column of ranges instead, for example made by pandas.cut."
+        )
     values = [f"{v:.15g}" if isinstance(v, float) else str(v) for v in columns[by]]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 

@@ -814,8 +814,8 @@ AGREEMENT = 1e-10
 def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     """Return a metric, or the metric of a scorer or of its name.
 
-    A loss has a name without the prefix of its scorer. Metrics of segmentation masks get
-    ``per_image=True``, because samples are images.
+    A loss has a name without the prefix of its scorer, and functions have their own. Metrics of
+    segmentation masks get ``per_image=True``, because samples are images.
     """
     scorer: Any = metric
     if isinstance(metric, str):
@@ -824,6 +824,8 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
         try:
             scorer = get_scorer(loss if is_loss else metric)
         except ValueError as error:
+            if metric in (functions := {one.__name__: one for one in _table.ROWS}):
+                return functions[metric]
             text = str(error).replace("scoring", "metric", 1).replace(repr(loss), repr(metric), 1)
             text, mean, names = text.partition("Did you")
             raise ValueError(text + mean + names.replace("'neg_", "'")) from None

@@ -13,6 +13,7 @@ samples otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -138,7 +139,8 @@ def subtract(a: Estimate, b: Estimate, confidence_level: float) -> Estimate:
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
     """Return the names of the subgroups, and a mask of the samples of each.
 
-    Missing values form a subgroup. Names of several types are compared as text.
+    Missing values form a subgroup, the last one of numbers. Names of several types are compared as
+    text, and texts that are all numbers as numbers.
     """
     with _checks.naming("by"):
         shape = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
@@ -152,7 +154,11 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]
     names, codes = np.unique(np.array(values), return_inverse=True)
-    return names.tolist(), [codes == code for code in range(len(names))]
+    order = list(range(len(names)))
+    with suppress(ValueError, TypeError):  # texts and dates
+        numbers = np.array([np.inf if name == "missing" else float(name) for name in names])
+        order = np.argsort(numbers, kind="stable").tolist()
+    return names[order].tolist(), [codes == code for code in order]
 
 
 def subtract_limits(a: Estimate, b: Estimate, confidence_level: float) -> Limits:

@@ -31,7 +31,7 @@ from skeval.report._warnings import (
 )
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike, read_arrays
-from skeval.utils._text import quote_label, write_number, write_range
+from skeval.utils._text import quote_label, write_range, write_threshold
 
 
 @read_arrays
@@ -231,7 +231,9 @@ def _measure(
     metrics = measure_metrics(scored, level)
     metrics |= parsed.measure_scoring(scoring, level, metrics, **sampling)
     answer, names = parsed.find_answer(metrics), _arguments.name_rows(y_true)
-    results = _findings.summarize(scored, answer, metrics, parsed.loss, names, seed)
+    is_chosen = isinstance(threshold, str | Mapping)
+    cut, given = parsed.threshold, (scored, answer, metrics, parsed.loss, names, seed)
+    results = _findings.summarize(*given, threshold=cut, is_chosen=is_chosen)
     return results | {
         "threshold": parsed.threshold,
         "at_threshold": at_threshold,
@@ -326,9 +328,9 @@ def show_threshold(report: PredictionsReport) -> Section | None:
         return None
     shares = dict(measures)
     cut = shares.pop("threshold")
-    start = f"At the threshold {cut.value:.3g} for class {quote_label(report.positive)}"
+    start = f"At the threshold {report.written_threshold} for class {quote_label(report.positive)}"
     rows = [(WORDS.get(str(name), str(name)), measure) for name, measure in shares.items()]
-    table = _sections.tabulate(report, f"{start}.", f"at {cut.value:.3g}", rows)
+    table = _sections.tabulate(report, f"{start}.", f"at {report.written_threshold}", rows)
     if cut.method == "bootstrap":
         # the values on these samples are optimistic
         apparent = (measure.details["apparent"] for measure in shares.values())
@@ -337,8 +339,9 @@ def show_threshold(report: PredictionsReport) -> Section | None:
             table,
             head=[*table.head, "on these samples"],
             rows=[(*row, value) for row, value in zip(table.rows, apparent, strict=True)],
-            caption=f"The threshold {write_number(cut.value)} was chosen on these samples ({level} "
-            f"{ends}). Estimates are for new samples, corrected for the optimism of this choice.",
+            caption=f"The threshold {report.written_threshold} was chosen on these samples "
+            f"({level} {ends}). Estimates are for new samples, corrected for the optimism of this "
+            "choice.",
         )
     texts = [f"{name} is {measures[name].value:.2f}" for name in ("sensitivity", "specificity")]
     not_reached = [cut.details["caution"]] if "caution" in cut.details else []
@@ -364,6 +367,14 @@ class PredictionsReport(_sections.PredictionsPage):
     at_threshold: Results | None = None
 
     @property
+    def written_threshold(self) -> str:
+        """The threshold, with enough digits to repeat the decisions."""
+        scores = self.out_of_fold.response
+        if self.threshold is None or scores is None:  # none, or one that was passed for labels
+            return str(self.threshold)
+        return write_threshold(self.threshold, scores[:, 1] if scores.ndim == 2 else scores)
+
+    @property
     def title(self) -> str:
         """Default heading of the page."""
         return "Evaluation of predictions"
@@ -381,7 +392,7 @@ class PredictionsReport(_sections.PredictionsPage):
             if self.positive is not None:
                 called = f"samples predicted as {quote_label(self.positive)}"
             score = "probability" if self.kind == "probabilities" else "score"
-            facts.append(f"{called} if the {score} is at least {self.threshold:g}")
+            facts.append(f"{called} if the {score} is at least {self.written_threshold}")
         return facts
 
     @property
@@ -420,13 +431,13 @@ class PredictionsReport(_sections.PredictionsPage):
         cut = self.at_threshold
         if cut is not None and cut["threshold"].method == "bootstrap":
             text = (
-                f"The threshold of {cut['threshold'].value:.4g} was chosen on these samples. The "
+                f"The threshold of {self.written_threshold} was chosen on these samples. The "
                 "resulting optimism was estimated by repeating the choice on bootstrap resamples, "
                 "and subtracted"
             )
             yield text, OPTIMISM
         elif cut is not None:
-            yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}", ""
+            yield f"Classes were predicted with a threshold of {self.written_threshold}", ""
 
 
 OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"

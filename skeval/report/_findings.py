@@ -203,12 +203,15 @@ FAR = 3.0
 """Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
 
 
-def find_hard_samples(predictions: Predictions, index: Any, rare: RareClass | None) -> HardSamples:
+def find_hard_samples(
+    predictions: Predictions, index: Any, rare: RareClass | None, threshold: float | None
+) -> HardSamples:
     """Return the samples that are ever predicted wrongly, the worst first.
 
-    Existing predictions with scores are sorted by the score of the true class. For data with a
-    rare class, if the area under the ROC curve decides, out-of-fold samples are included if they
-    are ranked on the wrong side of most samples of the other class.
+    Existing predictions with scores are sorted by the distance from the threshold, or by that of
+    the score of the true class from the highest one. For data with a rare class, if the area under
+    the ROC curve decides, out-of-fold samples are included if they are ranked on the wrong side of
+    most samples of the other class.
     """
     n, target, row = len(predictions.target), predictions.target, predictions.row
     counts = np.bincount(row, minlength=n)
@@ -238,7 +241,10 @@ def find_hard_samples(predictions: Predictions, index: Any, rare: RareClass | No
         own = scores[hard, target.codes[hard]]
         if predictions.probabilities is not None:
             wrong[hard] = 1 - own
-        hard = hard[np.argsort(own - scores[hard].max(axis=1), kind="stable")]
+        beyond = scores[hard].max(axis=1) - own
+        if threshold is not None:
+            beyond = np.abs(scores[hard, target.positive_code] - threshold)
+        hard = hard[np.argsort(-beyond, kind="stable")]
     # the most frequent wrong prediction
     place, votes = np.zeros(n, dtype=np.intp), np.zeros((len(hard), len(target.classes)))
     place[hard] = np.arange(len(hard))
@@ -630,9 +636,11 @@ def is_above_zero(estimate: Estimate) -> bool:
 
 
 def measure_probabilities(
-    predictions: Predictions, level: float, seed: int
+    predictions: Predictions, level: float, seed: int, threshold: float | None
 ) -> dict[str, Results | None]:
     """Return the calibration measures and the net benefit of probabilities of two classes.
+
+    The net benefit is that at the prevalence, at 0.5, and at a threshold that was passed.
 
     Each sample counts once, with its prediction in the first repeat. Variation from retraining is
     not included.
@@ -650,12 +658,20 @@ def measure_probabilities(
         "groups": None if group is None else group[once],
         "sample_weight": weight if np.ptp(weight) else None,
     }
-    cuts = dict.fromkeys((float(np.average(true, weights=weight)), 0.5))
+    prevalence = float(np.average(true, weights=weight))
+    cuts = {f"{prevalence:.3g}": prevalence, "0.5": 0.5}
+    if threshold is not None and 0 < threshold < 1:
+        cuts[f"{threshold:g}"] = threshold
     with ignored_warnings(UserWarning):  # of probabilities of 0 and 1, and of few groups
         calibration = calibration_measures(
             true, chance, random_state=seed, confidence_level=level, **options
         )
-        benefits = [measure_benefit(true, chance, cut, level, options) for cut in cuts]
+        benefits = [
+            replace(
+                measure_benefit(true, chance, cut, level, options), name=f"net benefit at {text}"
+            )
+            for text, cut in cuts.items()
+        ]
     rounded = {name: replace(one, value=_round_off(one.value)) for name, one in calibration.items()}
     return {
         "calibration": Results(rounded),
@@ -677,7 +693,7 @@ def measure_benefit(
     curve = find_curve(confidence_level=level)
     method = curve.method
     return Estimate(
-        name=f"net benefit at {cut:.3g}",
+        name="net benefit",
         value=_round_off(curve.y[0]),
         standard_error=np.nan,
         method=method,
@@ -725,10 +741,14 @@ def summarize(
     names: Any,
     seed: int,
     earlier: Iterable[tuple[str, np.ndarray]] = (),
+    threshold: float | None = None,
+    *,
+    is_chosen: bool = False,
 ) -> dict[str, Any]:
     """Return the results that every report computes from its predictions.
 
     `names` is the index of the samples, and `earlier` contains naive forecasts.
+    `is_chosen` means that the threshold was chosen on these samples.
     """
     target, level = predictions.target, answer.confidence_level
     sizes = count_classes(target, predictions.weight) if predictions.has_values else None
@@ -737,9 +757,11 @@ def summarize(
         "answer": answer,
         "out_of_fold": predictions,
         "metrics": metrics,
-        **measure_probabilities(predictions, level, seed),
+        **measure_probabilities(predictions, level, seed, None if is_chosen else threshold),
         "confusion": measure_confusion(predictions, level),
-        "hard_samples": None if target.outputs else find_hard_samples(predictions, names, rare),
+        "hard_samples": None
+        if target.outputs
+        else find_hard_samples(predictions, names, rare, threshold),
         "baseline": find_baseline(predictions, loss, answer, earlier),
         "rare_class": rare,
         "never_predicted": list_never_predicted(predictions),

@@ -31,7 +31,7 @@ from skeval.report._findings import count_mixed_groups, find_miscalibration, lis
 from skeval.report._page import CheckResult, list_few, note
 from skeval.report._sentences import name_metric, write_amount, write_with_ends
 from skeval.utils._checks import check_option, repetition_rng, root_seed
-from skeval.utils._text import quote_label
+from skeval.utils._text import quote_label, write_threshold
 
 # --- results of all checks
 
@@ -234,11 +234,13 @@ def warn_of_predictions(
                 "number. Do not report the log loss.",
             )
     if at_threshold is not None and at_threshold["threshold"].method == "bootstrap":
+        cut = write_threshold(at_threshold["threshold"].value, parsed.score)
+        pair = (f"{name} {at_threshold[name].value:.2f}" for name in ("sensitivity", "specificity"))
         yield note(
             "chosen-threshold",
             "Threshold chosen on the test set",
             "label metrics and the confusion matrix are optimistic",
-            "The table for the threshold contains corrected values.",
+            f"At the threshold {cut}, the corrected estimates are {' and '.join(pair)}.",
         )
     yield from warn_of_metrics(metrics)
     yield from _warn_of_classes(parsed, predictions)

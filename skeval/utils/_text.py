@@ -186,6 +186,13 @@ def write_figures(value: float) -> str:
     return _write_plain(float(f"{value:.4g}"))
 
 
+def write_threshold(threshold: float, scores: np.ndarray) -> str:
+    """Return a threshold with the fewest digits, at least three, that give the same decisions."""
+    above = scores >= threshold
+    texts = (f"{threshold:.{digits}g}" for digits in range(3, 18))
+    return next(text for text in texts if np.array_equal(scores >= float(text), above))
+
+
 def _write_plain(rounded: float) -> str:
     """Return a rounded number without an exponent up to 1e15, as 264,000."""
     return f"{rounded:,.0f}" if 1e4 <= abs(rounded) < 1e15 else f"{rounded:.4g}"

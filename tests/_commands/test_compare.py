@@ -140,7 +140,7 @@ def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
         pd.DataFrame({"target": truth, "prediction": score}).to_csv(paths[-1], index=False)
     assert main(["compare", *paths]) == 1
     printed = capsys.readouterr().out
-    assert "brier_score_loss, permutation" in printed
+    assert "brier_score, permutation" in printed
     assert "roc_auc, delong" in printed
     assert "only two values" not in printed
     assert main(["compare", *paths, "--metric", "roc_auc"]) == 1
@@ -351,7 +351,7 @@ def test_groups_widen_the_interval_and_both_scores_are_in_the_result(tmp_path, c
     assert grouped["n_groups"] == 60
     assert grouped["value"] == pytest.approx(alone["value"])
     assert grouped["high"] - grouped["low"] > 2 * (alone["high"] - alone["low"])
-    assert grouped["metric"] == "brier_score_loss"
+    assert grouped["metric"] == "brier_score"
     scores = {}
     for name in ("a.csv", "b.csv"):
         frame = pd.read_csv(tmp_path / name)
@@ -387,9 +387,75 @@ def test_the_metric_that_decides_is_named_and_so_is_an_area_that_differs(
         assert main(["compare", *paths]) == status
         notes = " ".join(capsys.readouterr().out.split()).partition("note: ")[2]
         first = notes.partition(" note: ")[0]
-        assert f"exit status {status}: brier_score_loss decides" in first
-        assert ("although roc_auc differs" in first) == better_area
+        assert f"exit status {status}: brier_score decides" in first
+        assert ("although the area under the ROC curve is" in first) == better_area
         assert "--metric" in first
+
+
+def test_a_collapse_of_the_ranking_is_noted_though_the_brier_score_decides(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    truth = (rng.random(300) < 0.15).astype(int)
+    p = (1 / (1 + np.exp(2 - truth - rng.normal(size=300)))) ** 0.75
+    for name, score in {"a": p, "b": np.full(300, truth.mean())}.items():
+        frame = pd.DataFrame({"target": truth, "prediction": score})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ["compare", *(str(tmp_path / f"{name}.csv") for name in "ab")]
+    for more in ([], ["--margin", "0.5"]):
+        assert main([*words, *more]) == 0
+        note = " ".join(capsys.readouterr().out.split()).split("note: ")[1]
+        assert "is significantly worse (P < 0.001). --metric roc_auc" in note
+        assert ("--margin 0.01" in note) == (not more)
+    assert main([*words, "--metric", "roc_auc"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "is_numeric"),
+    [
+        (["brier_score", "brier_score_loss", "neg_brier_score", None], False),
+        (["roc_auc", "roc_auc_score"], False),
+        (["r2", "r2_score"], True),
+        (["mean_absolute_error", "neg_mean_absolute_error"], True),
+    ],
+)
+def test_a_metric_has_one_name_which_is_accepted(tmp_path, capsys, names, is_numeric):
+    rng, record = np.random.default_rng(0), tmp_path / "out.json"
+    y = rng.normal(size=80) if is_numeric else rng.integers(0, 2, 80)
+    for name in "ab":
+        p = y + rng.normal(size=80) if is_numeric else rng.random(80)
+        frame = pd.DataFrame({"target": y, "prediction": p, "patient": np.arange(80) // 2})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ["compare", *(str(tmp_path / f"{name}.csv") for name in "ab"), "--json", str(record)]
+    for name in names:
+        for more in ([], ["--groups", "patient"]):
+            assert main([*words, *more, *(["--metric", name] if name else [])]) in (0, 1)
+            assert json.loads(record.read_text())["metric"] == names[0]
+            printed = capsys.readouterr().out
+            assert printed.startswith(f"{names[0]}, ")
+            assert f": {names[0]} decides" in printed
+
+
+@pytest.mark.parametrize(
+    ("metric", "is_bounded"), [("r2", True), ("mean_absolute_error", False), ("r2_score", True)]
+)
+def test_a_margin_in_percent_is_for_metrics_with_a_largest_value(
+    tmp_path, capsys, metric, is_bounded
+):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=80)
+    for name in "ab":
+        frame = pd.DataFrame({"target": y, "prediction": y + rng.normal(size=80)})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = ["compare", *(str(tmp_path / f"{name}.csv") for name in "ab"), "--metric", metric]
+    assert main([*words, "--margin", "0.05"]) in (0, 1)
+    assert (main([*words, "--margin", "5%"]) in (0, 1)) == is_bounded
+    error = capsys.readouterr().err
+    assert is_bounded or main([*words, *error.split("is ")[-1].strip(" .\n").split()]) in (0, 1)
+
+
+def test_two_columns_of_a_file_are_left_to_evaluate(capsys):
+    with pytest.raises(SystemExit):
+        main(["compare", "a.csv", "b.csv", "--predictions", "one", "two"])
+    assert "evaluate DATA --target COLUMN --predictions one two?" in capsys.readouterr().err
 
 
 def test_labels_instead_of_scores_are_noted(tmp_path, capsys):

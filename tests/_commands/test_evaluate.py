@@ -417,11 +417,35 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "1 sample has a residual over three times the root mean square: P007 (" in printed
     assert "P007" in page.read_text()
-    assert "numbered from 0" not in printed
+    assert "--id COLUMN names" not in printed
     assert main([*words, "--drop", "patient"]) == 0
     printed = capsys.readouterr().out
-    assert "the root mean square: 7 (" in printed
-    assert "from 0, the first row below the header. --id COLUMN names" in printed
+    assert "the root mean square: 8 (" in printed
+    assert printed.count("as the rows of the file, from 1. --id COLUMN names") == 1
+
+
+@pytest.mark.parametrize("predictions", [["p"], ["q"], ["p", "q"], []])
+def test_misclassified_samples_are_named_by_their_row_of_the_file(predictions, capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    y, p, q = rng.integers(0, 2, 90), rng.random(90).round(3), rng.random(90).round(3)
+    frame = pd.DataFrame({"p": p, "q": q, "target": y}).astype({"target": object})
+    frame.loc[[3, 40], "target"] = None
+    frame.loc[[10, 70]] = None  # empty rows
+    frame.insert(0, "name", [f"s{k}" if y else "" for k, y in enumerate(frame.p > 0)])
+    path, record = tmp_path / "a.csv", tmp_path / "a.json"
+    frame.to_csv(path, index=False)
+    words = ["evaluate", str(path), "--drop-missing-target", "--json", str(record)]
+    words += ["--predictions", *predictions] if predictions else ["--cv", "3", *LEAST]
+    for more, names in ([], [str(k + 1) for k in range(90)]), (["--id", "name"], frame.name):
+        assert main([*words, *more]) == 0
+        assert capsys.readouterr().out.count("as the rows of the file") == (not more)
+        found = json.loads(record.read_text())
+        for part in found.get("reports", {"": found}).values():
+            assert part["hard_samples"]
+            for sample in part["hard_samples"]:
+                row = sample["sample"] - 1  # with the target that the file has there
+                assert sample["truth"] == str(frame.target[row])
+                assert sample["name"] == names[row]
 
 
 def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
@@ -431,8 +455,49 @@ def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
     words = ["evaluate", str(tmp_path / "ages.csv"), "--drop", "patient", "--quick", "--by", "age"]
     assert main(words) == 0
     printed = capsys.readouterr().out
-    assert "\n20 " in printed  # not 20.0
+    listed = [int(cell) for cell in re.findall(r"^(\d+) +1 ", printed, re.MULTILINE)]  # not 20.0
+    assert listed == list(range(20, 80))
+    assert "'age', which has 60 different numbers" in printed
+    frame.assign(age=(frame.age - 20) // 3).to_csv(tmp_path / "ages.csv", index=False)
+    assert main(words) == 0  # at most 20 values are listed without a note
+    assert "different numbers" not in capsys.readouterr().out
     assert "No subgroup has enough samples to be compared with the rest." in printed
+
+
+def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(tmp_path, capsys):
+    rng, path = np.random.default_rng(0), str(tmp_path / "a.csv")
+    shares = rng.dirichlet([1, 1, 1], 60).round(6)
+    frame = pd.DataFrame(shares, columns=["cat", "dog", "Frog"])
+    frame["target"] = rng.choice(["cat", "dog", "frog"], 60)
+    frame["ill"] = rng.integers(0, 2, 60)
+    frame["p"], frame["called"] = rng.random(60), rng.integers(0, 2, 60)
+    frame["prediction"], frame["true"] = rng.normal(size=(2, 60))
+    frame.to_csv(path, index=False)
+
+    def explain(*words):
+        assert main(["evaluate", path, *words]) == 2
+        return capsys.readouterr().err
+
+    # a column with another case, one that is missing, and all of them
+    assert "'frog' (did you mean 'Frog'?)" in explain("--predictions", "cat", "dog", "Frog")
+    assert "none for 'frog'. " in explain("--predictions", "cat", "dog")
+    frame.rename(columns={"Frog": "frog"}).to_csv(path, index=False)
+    assert main(["evaluate", path, "--predictions", "cat", "dog", "frog"]) == 0
+    # a row is that of the file
+    broken = frame.rename(columns={"Frog": "frog"})
+    broken.loc[41, ["cat", "dog", "frog"]] = 0.1
+    broken.loc[7] = None
+    broken.to_csv(path, index=False)
+    assert "row 42 has [0.1, 0.1, 0.1]" in explain("--predictions", "cat", "dog", "frog")
+    frame.to_csv(path, index=False)
+    # predictions of two kinds, and the target in their place
+    said = explain("--target", "ill", "--predictions", "p", "called")
+    assert "kind=" not in said
+    assert "columns of one kind" in said
+    said = explain("--target", "prediction", "--predictions", "true")
+    assert "'prediction'" in said
+    assert "swapped" in said
+    assert main(["evaluate", path, "--target", "true", "--predictions", "prediction"]) == 0
 
 
 def test_a_threshold_in_percent_is_a_fraction(tmp_path, capsys):

@@ -668,3 +668,13 @@ def test_the_range_of_a_metric_depends_on_the_number_of_columns(n_classes, large
     proba = np.random.default_rng(0).dirichlet(np.ones(n_classes), 60)
     result = metric_interval(sk.brier_score_loss, y, proba[:, 1] if n_classes == 2 else proba)
     assert result.bounds == (0.0, largest)
+
+
+@pytest.mark.parametrize("name", ["brier_score", "brier_score_loss", "roc_auc", "r2", "r2_score"])
+def test_the_name_of_an_estimate_is_accepted_as_a_metric(name):
+    y, p = np.arange(60) % 2, np.random.default_rng(0).random(60)
+    first = metric_interval(name, y, p)
+    again = metric_interval(first.name, y, p)
+    assert (again.name, again.value) == (first.name, first.value)
+    with pytest.raises(ValueError, match="metric must be one of"):
+        metric_interval("r3_score", y, p)

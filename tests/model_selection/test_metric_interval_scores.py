@@ -547,6 +547,22 @@ def test_missing_values_form_a_subgroup():
     }
 
 
+@pytest.mark.parametrize("dtype", [int, float, str, object])
+def test_subgroups_of_numbers_are_in_numeric_order(dtype):
+    size = np.array([9, 10, 100, 20])[np.arange(120) % 4].astype(dtype)
+    found = metric_interval(accuracy_score, TRUE, GUESSED, by=size)
+    assert [float(name) for name in found] == [9, 10, 20, 100]
+    assert all(estimate.n_samples == 30 for estimate in found.values())
+    size = size.astype(object)
+    size[size == size[1]] = None
+    *names, last = metric_interval(accuracy_score, TRUE, GUESSED, by=size)
+    assert [float(name) for name in names] == [9, 20, 100]
+    assert last == "missing"
+    days = np.datetime64("2024-01-01") + np.arange(120) % 3
+    found = metric_interval(accuracy_score, TRUE, GUESSED, by=days)
+    assert [*map(str, found)] == sorted(map(str, found))
+
+
 @pytest.mark.parametrize("by", [SITE[:5], "site", np.column_stack([SITE, SITE])])
 def test_subgroups_of_another_length_are_refused(by):
     with pytest.raises(ValueError, match="by must have a subgroup for each of 120 samples"):

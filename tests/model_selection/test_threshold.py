@@ -144,6 +144,40 @@ def test_a_report_shows_what_choosing_has_cost():
 
 
 @pytest.mark.parametrize(
+    ("kind", "columns"), [("probabilities", 1), ("probabilities", 2), ("scores", 1)]
+)
+def test_the_written_threshold_repeats_the_decisions(kind, columns):
+    for seed in range(5):
+        y, score = draw(np.random.default_rng(seed))
+        p = 1 / (1 + np.exp(-score)) if kind == "probabilities" else score - score.mean()
+        given = np.column_stack([1 - p, p]) if columns == 2 else p
+        report = skeval.evaluate_predictions(
+            y, given, kind=kind, threshold="youden" if columns == 1 else None, random_state=0
+        )
+        again = p >= float(report.written_threshold)
+        assert again.tolist() == (p >= report.threshold).tolist()
+        assert again.sum() == report.out_of_fold.predicted.sum()
+        if columns == 1:  # also without the table
+            (warning,) = (one for one in report.warnings if one.code == "chosen-threshold")
+            assert f" {report.written_threshold}, " in warning.advice
+            for name in ("sensitivity", "specificity"):
+                assert f"{name} {report.at_threshold[name].value:.2f}" in warning.advice
+
+
+def test_the_net_benefit_at_a_threshold_that_was_passed_is_listed():
+    y, score = draw(np.random.default_rng(4))
+    p = 1 / (1 + np.exp(-score))
+    found = skeval.evaluate_predictions(y, p, threshold=0.1, random_state=0)
+    assert len(found.net_benefit) == 3
+    called = p >= 0.1
+    expected = np.mean(called & (y == 1)) - np.mean(called & (y == 0)) / 9
+    assert found.net_benefit["net benefit at 0.1"].value == pytest.approx(expected)
+    for threshold in (None, 0.5, 0, 1, "youden"):  # others are optimistic or undefined
+        found = skeval.evaluate_predictions(y, p, threshold=threshold, random_state=0)
+        assert len(found.net_benefit) == 2
+
+
+@pytest.mark.parametrize(
     "threshold", ["best", {"sensitivity": 0}, {"cost_ratio": -1}, {"ppv": 0.5}, {}, np.nan, True]
 )
 def test_a_broken_rule_is_named(threshold):

@@ -281,6 +281,15 @@ def test_the_worst_samples_come_first(data, report):
     assert not hard.suspect.any()
 
 
+@pytest.mark.parametrize("threshold", [0.02, 0.1, 0.7, "youden"])
+def test_the_worst_samples_are_those_farthest_beyond_the_threshold(data, threshold):
+    y, p = data["y"], data["p"]
+    report = evaluate(y, p, threshold=threshold)
+    hard, called = report.hard_samples, p >= report.threshold
+    assert set(hard.sample) == set(np.flatnonzero(called != (y == 1)))
+    assert (np.diff(np.abs(p[hard.sample] - report.threshold)) <= 0).all()
+
+
 def test_several_systems_are_compared_on_the_same_samples(data):
     y, p, groups = data["y"], data["p"], data["groups"]
     worse = np.clip(p + np.random.default_rng(5).normal(0, 0.3, N), 0, 1)
