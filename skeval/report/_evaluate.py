@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval._adapters.runner import Runner
 from skeval._inference.estimate import Estimate, MetricExtra, Results, Test
+from skeval._inference.intervals import rescaled
 from skeval._resampling.fit_request import FitRequest, check_scorers
 from skeval._resampling.inputs import Inputs, LossLike, Params, losses_by_output, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
@@ -27,8 +28,8 @@ from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
 from skeval._resampling.series import sort_rows
 from skeval.feature_selection import SelectionFrequencyDisplay
-from skeval.metrics._scorers import range_of, read_scoring
-from skeval.metrics._table import ANY_NUMBER, REPORTED
+from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
+from skeval.metrics._table import ANY_NUMBER, REPORTED, REPORTED_ROWS, Metric
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, collect_repeats, read_positive_weight
@@ -509,8 +510,6 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         metrics = measure_outputs(evaluation)
     else:
         metrics = measure_named(evaluation)
-        if answer.loss == "zero_one":
-            metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
     summary = _findings.summarize(
         predictions,
         answer,
@@ -533,8 +532,8 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
 def measure_named(evaluation: Evaluation) -> Results:
     """Return the metrics of the predictions and the requested scores.
 
-    A score with a name has the interval of its metric, as in `score_interval`. Any other score is
-    the mean over the test sets.
+    A score with a name has the interval of its metric, as in `score_interval`. The metric of the
+    loss has the interval of the main estimate. Any other score is the mean over the test sets.
     """
     # names of scorers, and of the metrics of out-of-fold predictions that they return
     inputs, predictions = evaluation.inputs, evaluation.predictions
@@ -548,6 +547,10 @@ def measure_named(evaluation: Evaluation) -> Results:
     scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
     predictions = replace(predictions, scores=scores)
     metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
+    for name, metric in metrics.items():
+        row = REPORTED_ROWS.get(name) or row_of_scorer(name)
+        if row is not None and row.loss == evaluation.estimate.loss:
+            metrics[name] = share_interval(metric, evaluation.estimate, row)
     for name, (scorer, metric) in found.items():
         if metric is None or name == metric in REPORTED:
             continue
@@ -558,6 +561,20 @@ def measure_named(evaluation: Evaluation) -> Results:
         extra, bounds = replace(one.extra, metric=name, label=None), range_of(scorer)
         metrics[name] = replace(one, name=name, extra=extra, bounds=bounds)
     return metrics
+
+
+def share_interval(metric: Estimate, answer: Estimate, row: Metric) -> Estimate:
+    """Return the metric of the loss with the value and the interval of the main estimate."""
+    if row.greater_is_better:
+        return _arguments.mirror(metric, answer)
+    value, error = answer.value, answer.standard_error
+    change = np.sqrt if row.root else np.positive
+    if row.root:
+        value, error, _ = _sections.in_target_unit(answer)
+    forms = list(answer.limits.items())[:1]  # the default form
+    limits = {name: partial(rescaled, change, ends) for name, ends in forms}
+    low, high = change(np.array(answer.bounds)).tolist()
+    return replace(metric, value=value, standard_error=error, limits=limits, bounds=(low, high))
 
 
 def measure_outputs(evaluation: Evaluation) -> Results:

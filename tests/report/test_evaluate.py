@@ -511,3 +511,33 @@ def test_splits_are_those_of_scikit_learn(n_classes):
 def test_a_metric_of_a_report_is_read_by_its_name(report):
     assert report.metrics
     assert all(report[name] is metric for name, metric in report.metrics.items())
+
+
+@pytest.mark.parametrize(
+    ("loss", "metric", "express"),
+    [
+        ("zero_one", "accuracy", lambda x: 1 - x),
+        ("log_loss", "log_loss", lambda x: x),
+        ("brier", "neg_brier_score", lambda x: -x),
+        ("squared", "root_mean_squared_error", np.sqrt),
+        ("squared", "neg_mean_squared_error", lambda x: -x),
+        ("absolute", "mean_absolute_error", lambda x: x),
+    ],
+)
+def test_the_metric_of_the_loss_has_the_interval_of_the_main_estimate(loss, metric, express):
+    is_number = loss in ("squared", "absolute")
+    model = Ridge() if is_number else GaussianNB()
+    X, y = (make_regression if is_number else make_classification)(60, 20, random_state=0)
+    scoring = metric if metric.startswith("neg_") else None
+    groups = np.random.default_rng(0).integers(0, 20, 60)
+    options = {"include": [], "n_permutations": 0, "random_state": 0, "groups": groups}
+    report = skeval.evaluate(model, X, y, loss=loss, scoring=scoring, **options)
+    found, answer = report.metrics[metric], report.answer
+    assert found.value == pytest.approx(express(answer.value))
+    for level in (0.8, 0.95):
+        one, other = (each.confidence_interval(level) for each in (found, answer))
+        expected = sorted([express(other.low), express(other.high)])
+        assert [one.low, one.high] == pytest.approx(expected)
+    # the standard error by the delta method
+    if metric == "root_mean_squared_error":
+        assert found.standard_error == pytest.approx(answer.standard_error / (2 * found.value))
