@@ -796,7 +796,9 @@ def show_permutation(report: EvaluationReport) -> Section | None:
     interval = test.confidence_interval()
     explains = [
         "P is estimated from a limited number of permutations "
-        f"({100 * interval.confidence_level:g} % CI {interval.low:.2g} to {interval.high:.2g})."
+        f"({100 * interval.confidence_level:g} % CI {interval.low:.2g} to {interval.high:.2g}).",
+        "The score on the true labels is from one cross-validation, usually with other folds. It "
+        "can therefore differ from the metrics above.",
     ]
     runs = count(test.n_resamples, "run")
     return Section(
