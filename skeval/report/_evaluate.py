@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from skeval._adapters.runner import Runner
 from skeval._inference.estimate import Estimate, MetricExtra, Results, Test
 from skeval._inference.intervals import rescaled
-from skeval._resampling.fit_request import FitRequest, check_scorers
+from skeval._resampling.fit_request import FitRequest, check_scorers, use_positive
 from skeval._resampling.inputs import Inputs, LossLike, Params, losses_by_output, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.plans import choose_time_folds
@@ -199,8 +199,9 @@ def evaluate(
         Further checks ``check(X, y)``. Each returns the text of a warning, or None. The name of
         the function is the code of the warning.
     pos_label : int, float, bool or str, default=None
-        The positive one of two classes, for average precision, curves and the scores of the
-        predictions. None means the class named 1, yes, true or positive, otherwise the rarer class.
+        The positive one of two classes, for average precision, curves, and scores of one class in
+        `scoring`, such as "f1". None means the class named 1, yes, true or positive, otherwise the
+        rarer class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -349,8 +350,11 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
         for option in ("pos_label", "left_out"):
             if (value := getattr(options, option)) not in (None, {}):
                 raise ValueError(f"{option} must be None if y has several columns, got {value!r}.")
+    target = inputs.target
     if options.pos_label is not None:
-        inputs = inputs.with_options(target=inputs.target.with_positive(options.pos_label))
+        inputs = inputs.with_options(target=target.with_positive(options.pos_label))
+    elif target.n_classes == 2:  # the reported class is also that of the scores
+        inputs = inputs.with_options(target=replace(target, positive=target.positive_code))
     check_left_out(options.left_out, len(inputs.target))
     if options.by is not None:
         _checks.refuse_shuffled_index(inputs.X, {"by": options.by})
@@ -371,7 +375,10 @@ def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
     """
     parts, names = options.include, options.feature_names
     scorers = _arguments.name_scorers(options.scoring)
-    scorers = {name: read_scoring(inputs.estimator, one) for name, one in scorers.items()}
+    scorers = {
+        name: use_positive(read_scoring(inputs.estimator, one), inputs.target)
+        for name, one in scorers.items()
+    }
     has_columns = _arguments.count_columns(inputs.X) is not None
     wanted = parts == "all" or "importance" in parts
     if wanted and has_columns and not inputs.tags.input_tags.pairwise:

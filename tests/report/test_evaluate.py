@@ -541,3 +541,22 @@ def test_the_metric_of_the_loss_has_the_interval_of_the_main_estimate(loss, metr
     # the standard error by the delta method
     if metric == "root_mean_squared_error":
         assert found.standard_error == pytest.approx(answer.standard_error / (2 * found.value))
+
+
+@pytest.mark.parametrize("pos_label", ["ja", "nein", None])
+@pytest.mark.parametrize("name", ["f1", "recall", "average_precision"])
+def test_a_score_of_one_class_is_of_the_positive_one(name, pos_label):
+    X, y = make_classification(120, 5, weights=[0.7], random_state=0)
+    options = {"include": [], "n_permutations": 0, "random_state": 0, "scoring": name}
+    words = np.where(y == 1, "ja", "nein")  # "ja" is rarer
+    found = skeval.evaluate(GaussianNB(), X, words, pos_label=pos_label, **options)
+    coded = (words == (pos_label or "ja")).astype(int)
+    expected = skeval.evaluate(GaussianNB(), X, coded, **options)
+    one, other = (report.metrics[name] for report in (found, expected))
+    assert one.value == pytest.approx(other.value)
+    assert [*one.interval] == pytest.approx([*other.interval])
+    assert found.splits[name] == pytest.approx(expected.splits[name])
+    # numbers have an explicit positive class too
+    swapped = skeval.evaluate(GaussianNB(), X, 1 - coded, pos_label=0, **options)
+    assert swapped.metrics[name].value == pytest.approx(other.value)
+    assert swapped.splits[name] == pytest.approx(expected.splits[name])
