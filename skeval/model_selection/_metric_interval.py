@@ -134,7 +134,9 @@ def metric_interval(
         ``get_scorer("lift_at_k", k=100)``, its metric is used. Several metrics use the same
         `y_pred`.
     y_true : array-like of length n_samples
-        True values, or the references for `bleu_score`.
+        True values, or the references for `bleu_score`. The area under the ROC curve is for
+        scores of the second of two sorted classes, ``details["pos_label"]``. If "ja" is the
+        positive class, pass ``y_true == "ja"``.
     y_pred : array-like of length n_samples
         Predictions or scores, or the hypotheses for `bleu_score`.
     confidence_level : float, default=0.95
@@ -457,6 +459,15 @@ def _estimate_metric(
             f"No interval: {few} of {n} samples lie on the rarer side of a predicted quantile. "
             f"The interval requires {MIN_EXCEEDANCES}."
         )
+    details = {"caution": caution} if caution else {}
+    # the positive class of a metric that needs one, unless it is 1
+    function, arguments = _table.unwrap(metric)
+    row = _table.find_row(function)
+    if row is not None and row.targets == _table.BINARY and true.ndim == 1:
+        classes = np.unique(true).tolist()
+        positive = arguments.get("pos_label", classes[-1])
+        if len(classes) == 2 and positive != 1:
+            details["pos_label"] = positive
     # probabilities have a column for each class
     columns = pred.shape[1] if pred.ndim == 2 else 1
     return Estimate(
@@ -470,7 +481,7 @@ def _estimate_metric(
         },
         n_samples=n,
         replicates=replicates,
-        details={"caution": caution} if caution else {},
+        details=details,
         **fields,
         confidence_level=settings.confidence_level,
         bounds=_table.range_of_metric(metric, max(2, columns)),
