@@ -422,6 +422,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         positive=_findings.find_positive_class(target),
         estimator=_report.write_estimator(estimator),
         estimator_name=_report.name_steps(estimator),
+        estimator_steps=_report.describe_steps(estimator),
         warnings=(),
     )
     # nothing is said of the baseline after a serious warning, and if another metric decides
@@ -940,6 +941,7 @@ class EvaluationReport(_sections.PredictionsPage):
 
     estimator: str
     estimator_name: str = field(repr=False)
+    estimator_steps: str = field(repr=False)
     n_features: int | None
     feature_names: tuple[str, ...] | None
     omitted: dict[str, str]

@@ -639,6 +639,19 @@ INTERVALS = {
     "bca": "B. Efron (1987), https://doi.org/10.1080/01621459.1987.10478410",
     "corrected_t": "C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
 }
+KINDS = {
+    "wilson": "Wilson's interval",
+    "jeffreys": "Jeffreys' interval",
+    "exact": "the exact interval of Clopper and Pearson",
+    "score": "a score interval",
+    "log": "Student's t interval of the logarithm",
+    "t": "Student's t interval",
+    "corrected_t": "Student's t interval with the corrected variance",
+    "hall": "Hall's interval of a skewed mean",
+    "bca": "the bias-corrected and accelerated (BCa) interval of the bootstrap",
+    "percentile": "the percentile interval of the bootstrap",
+}
+"""Names of the intervals in words, by method."""
 AREA = "R. G. Newcombe (2006), https://doi.org/10.1002/sim.2324"
 GROUPED_AREA = "N. A. Obuchowski (1997), https://doi.org/10.2307/2533958"
 DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-6161.1995.tb02031.x"
@@ -655,7 +668,7 @@ def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
     that is compared.
     """
     report, texts, cited = next(iter(reports.values())), list[str](), list[str]()
-    for sentence, work in _list_methods(report, list(reports), deciding):
+    for sentence, work in _list_methods(report, reports, deciding):
         if work and work not in cited:
             cited.append(work)
         texts.append(f"{sentence} [{cited.index(work) + 1}]." if work else f"{sentence}.")
@@ -664,11 +677,13 @@ def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
     return "\n".join([" ".join(texts), *([""] if works else []), *works])
 
 
-def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tuple[str, str]]:
+def _list_methods(
+    report: Any, reports: Mapping[str, Any], deciding: str
+) -> Iterator[tuple[str, str]]:
     """Yield a sentence on each step, with its reference, or "" without one."""
     predictions, (quantity, estimate) = report.out_of_fold, find_deciding(report, deciding)
     units, grouped = predictions.cases.kind, predictions.cases.clustered
-    repeats, several = len(predictions.repeats), len(names) > 1
+    repeats, several = len(predictions.repeats), len(reports) > 1
     # the data and the predictions
     samples = f"{report.n_samples} samples"
     if units in UNITS:
@@ -676,7 +691,7 @@ def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tupl
     if predictions.target.classes is not None and len(predictions.target.classes) == 2:
         sizes = (f"{name}: {size}" for name, size in (report.class_sizes or {}).items())
         samples += f" ({', '.join(sizes)})"
-    of = f" of {len(names)} models ({', '.join(names)})" if several else ""
+    of = f" of {len(reports)} models ({', '.join(reports)})" if several else ""
     if predictions.n_fits == 0:
         verb = "models were" if several else "model was"
         yield f"Existing predictions{of} for {samples} were evaluated. The {verb} not retrained", ""
@@ -695,6 +710,9 @@ def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tupl
         of = of or f" of {report.estimator_name}"
         text = f"The {quantity}{of} was estimated from "
         yield f"{text}{samples} by {design}: each model predicted samples {tested}", ""
+        for name, one in reports.items():
+            if several or one.estimator_steps != one.estimator_name:
+                yield f"{name or 'The model'} was {one.estimator_steps}", ""
     if grouped:
         yield f"Variances were estimated between {units.value}", ""
     if report.settings.get("sample_weight", "None") != "None":
@@ -711,8 +729,8 @@ def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tupl
         yield text if work else f"{text}, because models share training samples", work
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if method != "none" and not (estimate is area and method == "score"):
-        text = f"The confidence interval of the {quantity} was computed with the method "
-        yield f'{text}"{method}"', INTERVALS.get(method, "")
+        kind = KINDS.get(method, f'the interval "{method}"')
+        yield f"The confidence interval of the {quantity} is {kind}", INTERVALS.get(method, "")
     if area is not None and area.interval.method == "score":
         is_grouped = grouped and predictions.n_fits == 0
         yield (

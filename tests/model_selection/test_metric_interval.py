@@ -666,7 +666,8 @@ def test_the_positive_class_of_an_area_is_named():
     rng = np.random.default_rng(0)
     y, score = np.where(rng.random(60) < 0.4, "ja", "nein"), rng.random(60)
     found = metric_interval("roc_auc", y, score)
-    assert found.details["pos_label"] == "nein" and "nein" in str(found)
+    assert found.details["pos_label"] == "nein"
+    assert "nein" in str(found)
     chosen = metric_interval("roc_auc", y == "ja", score)
     assert "pos_label" not in chosen.details  # it is 1
     assert chosen.value == pytest.approx(1 - found.value)
