@@ -1067,7 +1067,7 @@ def _measure_distances(
 ) -> dict[str, Measure]:
     """Return the distances of the smooth calibration curve from the diagonal."""
     # regression on the spline with the most knots that the data support
-    n_events = np.count_nonzero(data.y)
+    n_events = int(np.count_nonzero(data.y))
     n_smaller = min(n_events, len(data.y) - n_events)
     for n_knots, shares in KNOTS.items():
         knots = np.quantile(grid, shares)
