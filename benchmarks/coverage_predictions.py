@@ -159,6 +159,8 @@ def cover(truth, n, share, n_groups, n_sets):
 CELLS = [
     *[("right", n, share, 0) for n in (200, 50, 1000, 5000) for share in (0.5, 0.1, 0.02)],
     *[("bent", n, share, 0) for n in (1000, 200, 5000) for share in (0.5, 0.1)],
+    *[("shifted", n, share, 0) for n, share in ((200, 0.1), (1000, 0.02), (200, 0.5), (1000, 0.1))],
+    ("shifted", 600, 0.1, 30),
     *[("right", OF_GROUP * g, share, g) for g in (30, 10, 100) for share in (0.5, 0.1, 0.02)],
 ]
 CELLS = [cell for cell in CELLS if cell[1] * cell[2] >= 2 or cell == ("right", 50, 0.02, 0)]
