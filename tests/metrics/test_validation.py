@@ -219,3 +219,16 @@ def test_calibrated_probabilities_include_a_distance_of_zero(seed):
     p = expit(rng.normal(-2, 1.2, 400))
     measures = calibration_measures(rng.random(400) < p, p, random_state=0)
     assert all(measures[name].interval.low == 0 for name in ("ici", "e50", "e90"))
+
+
+def test_the_covariance_of_the_curve_has_a_factor_for_few_events():
+    """Copies have the same fit, so only the number of samples changes the width of the curve."""
+    rng = np.random.default_rng(0)
+    y, p = np.arange(400) < 40, expit(rng.normal(-1, 1, 400))
+    curves = [
+        calibration_measures(np.tile(y, k), np.tile(p, k), random_state=0)["ici"].details["curve"]
+        for k in (1, 3)
+    ]
+    one, other = (np.mean(logit(each.high) - logit(each.low)) for each in curves)
+    # 40 and 120 events, and 4 coefficients
+    assert one / other == pytest.approx(np.sqrt(3 * (40 / 36) / (120 / 116)), rel=2e-3)
