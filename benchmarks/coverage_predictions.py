@@ -2,10 +2,11 @@
 
 The log-odds that are said are normal with a standard deviation of 1.2. Where probabilities are
 "right" they are the true ones; where they are "bent" the true log-odds are a wave about a line of
-slope 0.8, so that no slope and no shift mends them. Of grouped samples (20 each) the log-odds and
-the events have a correlation of 0.3 within a group. The truth is that of unlimited data, by sums
-over a fine grid. Labels are made at a threshold of the share of events, which is given. `curve` is
-the smooth calibration curve, at the worst of five places (quantiles .1 to .9 of the probabilities).
+slope 0.8, so that no slope and no shift mends them. Where they are "shifted", those said are too
+high by 1. Of grouped samples (20 each) the log-odds and the events have a correlation of 0.3 within
+a group. The truth is that of unlimited data, by sums over a fine grid. Labels are made at a
+threshold of the share of events, which is given. `curve` is the smooth calibration curve, at the
+worst of five places (quantiles .1 to .9 of the probabilities).
 
 A set without both classes is drawn again. Coverage is among the intervals that are defined. Rows
 are appended to the table; cells that stand there are not made again.
@@ -52,7 +53,8 @@ OF_TABLE = {
 
 def bend(away, truth):
     """Return the true log-odds, less their centre, where it is `away` that is said."""
-    return away if truth == "right" else 0.8 * away + 0.5 * np.sin(1.5 * away)
+    lines = {"right": away, "shifted": away - 1.0}
+    return lines[truth] if truth in lines else 0.8 * away + 0.5 * np.sin(1.5 * away)
 
 
 def find_truth(truth, share):
@@ -157,6 +159,8 @@ def cover(truth, n, share, n_groups, n_sets):
 CELLS = [
     *[("right", n, share, 0) for n in (200, 50, 1000, 5000) for share in (0.5, 0.1, 0.02)],
     *[("bent", n, share, 0) for n in (1000, 200, 5000) for share in (0.5, 0.1)],
+    *[("shifted", n, share, 0) for n, share in ((200, 0.1), (1000, 0.02), (200, 0.5), (1000, 0.1))],
+    ("shifted", 600, 0.1, 30),
     *[("right", OF_GROUP * g, share, g) for g in (30, 10, 100) for share in (0.5, 0.1, 0.02)],
 ]
 CELLS = [cell for cell in CELLS if cell[1] * cell[2] >= 2 or cell == ("right", 50, 0.02, 0)]

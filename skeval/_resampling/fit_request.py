@@ -411,6 +411,20 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
     return make_scorer(function, response_method=methods, greater_is_better=better, **options)
 
 
+def use_positive(scorer: Any, target: Target) -> Any:
+    """Return a scorer of scikit-learn whose positive class is the one that the target names."""
+    if target.classes is None or target.positive is None or not _compat.is_plain_scorer(scorer):
+        return scorer
+    function, fixed, better = _compat.metric_of_scorer(scorer)
+    options = {"pos_label": target.classes.tolist()[target.positive]} | fixed
+    # averages over classes have no positive class, and 1 is the default
+    is_binary = fixed.get("average", "binary") == "binary" and options["pos_label"] != 1
+    if not is_binary or "pos_label" not in signature(function).parameters:
+        return scorer
+    methods = list_responses(scorer)
+    return make_scorer(function, response_method=methods, greater_is_better=better, **options)
+
+
 def score_model(
     scorer: Any, model: Any, X: Any, y: Any, target: Target, aligned: StandIn | None = None
 ) -> Any:

@@ -1067,7 +1067,7 @@ def _measure_distances(
 ) -> dict[str, Measure]:
     """Return the distances of the smooth calibration curve from the diagonal."""
     # regression on the spline with the most knots that the data support
-    n_events = np.count_nonzero(data.y)
+    n_events = int(np.count_nonzero(data.y))
     n_smaller = min(n_events, len(data.y) - n_events)
     for n_knots, shares in KNOTS.items():
         knots = np.quantile(grid, shares)
@@ -1087,10 +1087,13 @@ def _measure_distances(
     drawn = rng.standard_normal((N_DRAWS, len(fit.coefficients)))
     spread = fit.spread(data)
     degrees = spread.degrees_of_freedom
+    # the robust covariance is too small for few events or groups
+    n_units = n_smaller if spread.n_groups is None else min(n_smaller, spread.n_groups)
+    covariance = spread.covariance * n_units / max(n_units - len(fit.coefficients), 1)
     if np.isfinite(degrees):
         drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
     # a root of the covariance turns the draws
-    scale, turn = np.linalg.eigh(spread.covariance)
+    scale, turn = np.linalg.eigh(covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
     # curves from the calibrated to the fitted one, on the grid and on all samples
     ray = Ray(calibration.make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
@@ -1100,7 +1103,7 @@ def _measure_distances(
     p, first = np.unique(ray.p, return_index=True)
     design = ray.design[first]
     line = design @ ray.fitted
-    error = np.sqrt(np.sum((design @ spread.covariance) * design, axis=1).clip(0))
+    error = np.sqrt(np.sum((design @ covariance) * design, axis=1).clip(0))
     reach = _find_quantile(spread, confidence_level) * error
     curve = Curve(
         name="smooth calibration curve",
@@ -1135,7 +1138,7 @@ class Ray(NamedTuple):
         Probabilities at the grid points.
     fitted : ndarray of shape (n_terms,)
     noise : ndarray of shape (n_draws, n_terms)
-        Simulated deviations of the fitted from the true coefficients.
+        Simulated deviations from the true coefficients, if these are the fitted ones.
     """
 
     design: Floats
@@ -1153,8 +1156,19 @@ class Ray(NamedTuple):
         return np.abs(expit(self.design @ self.at(place)) - self.p)
 
     def draw(self, place: float) -> Floats:
-        """Return the distances of curves that would be fitted if this curve were true."""
-        return np.abs(expit((self.at(place) + self.noise) @ self.design.T) - self.p)
+        """Return the distances of curves that would be fitted if this curve were true.
+
+        The deviations of the fitted curve are scaled by the information of both curves. Otherwise,
+        fewer events than predicted make the deviations from the calibrated curve too large.
+        """
+        # roots of the information of the fitted and of this curve
+        roots = []
+        for at in (1.0, place):
+            chance = expit(self.design @ self.at(at)).clip(CERTAIN, 1 - CERTAIN)
+            terms = self.design * np.sqrt(chance * (1 - chance))[:, None]
+            roots.append(np.linalg.qr(terms, mode="r"))
+        noise = np.linalg.solve(roots[1], roots[0] @ self.noise.T).T
+        return np.abs(expit((self.at(place) + noise) @ self.design.T) - self.p)
 
 
 def _invert(

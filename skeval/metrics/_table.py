@@ -1476,7 +1476,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.r2_score, **EXPLAINED, interval=(OF_EXPLAINED,), batch={"": r2},
         targets=CLASSES | {"continuous"},
-        reported=(Reported("r2", "R2 (explained variance)"),),
+        reported=(Reported("r2", "R2"),),
     ),
     Metric(
         sk.root_mean_squared_error, **SQUARED, root=True, batch={"": root_squared_error},

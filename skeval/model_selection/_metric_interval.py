@@ -134,7 +134,9 @@ def metric_interval(
         ``get_scorer("lift_at_k", k=100)``, its metric is used. Several metrics use the same
         `y_pred`.
     y_true : array-like of length n_samples
-        True values, or the references for `bleu_score`.
+        True values, or the references for `bleu_score`. The area under the ROC curve is for
+        scores of the second of two sorted classes, ``details["pos_label"]``. If "ja" is the
+        positive class, pass ``y_true == "ja"``.
     y_pred : array-like of length n_samples
         Predictions or scores, or the hypotheses for `bleu_score`.
     confidence_level : float, default=0.95
@@ -442,7 +444,7 @@ def _estimate_metric(metric: Callable[..., float], data: Data, settings: Setting
         method=next(iter(limits)),
         limits=limits,
         n_samples=n,
-        details={"caution": caution} if caution else {},
+        details=({"caution": caution} if caution else {}) | _name_positive(metric, sample.y_true),
         confidence_level=settings.confidence_level,
         bounds=find_range(metric, sample.y_pred),
         **fields,
@@ -472,6 +474,17 @@ def _score_sample(
     with naming_cause(metric, true, pred):
         statistic = make_statistic(metric, y_true, y_pred, weight)
         return statistic, Sample(true, pred, statistic(np.arange(n)), weight)
+
+
+def _name_positive(metric: Callable[..., float], true: NDArray[Any]) -> dict[str, Any]:
+    """Return the positive class of a metric that needs one, unless it is 1."""
+    function, arguments = _table.unwrap(metric)
+    row = _table.find_row(function)
+    if row is None or row.targets != _table.BINARY or true.ndim > 1:
+        return {}
+    classes = np.unique(true).tolist()
+    positive = arguments.get("pos_label", classes[-1])
+    return {"pos_label": positive} if len(classes) == 2 and positive != 1 else {}
 
 
 def find_range(metric: Callable[..., float], pred: NDArray[Any]) -> tuple[float, float]:

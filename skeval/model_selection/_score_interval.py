@@ -353,11 +353,14 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
         return None
     if row.targets == _table.BINARY and len(classes) != 2:
         return None
-    # scikit-learn's metrics of a class are those of class 1
-    positive = each.of_class or (row.targets == _table.BINARY and "pos_label" in row.keywords)
-    if positive and (len(classes) != 2 or classes[1] != 1):  # scikit-learn's positive class
+    # metrics of a class are those of the positive class, which is 1 for scikit-learn
+    positive, at = (
+        row.targets == _table.BINARY and "pos_label" in row.keywords,
+        inputs.target.positive,
+    )
+    if (each.of_class or positive) and (len(classes) != 2 or (at is None and classes[1] != 1)):
         return None
-    return name_of(each.name, classes[1]) if each.of_class else each.name
+    return name_of(each.name, classes[1 if at is None else at]) if each.of_class else each.name
 
 
 def score_of_metric(

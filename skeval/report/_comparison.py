@@ -521,11 +521,12 @@ class ComparisonReport(Report):
 
     def to_methods(self) -> str:
         """Return a paragraph on the methods, and one on the comparison, with references."""
-        compared = ""
+        compared, paragraph = "", _sentences.write_methods(self.reports, self.deciding)
         if self.comparison is not None:
             name, _ = _find_compared_metric(self)
             compared = replace(self.comparison, scoring=name).to_methods()
-        paragraph = _sentences.write_methods(self.reports, self.deciding)
+            # references are numbered through both paragraphs
+            compared = compared.replace("[1]", f"[{paragraph.count(chr(10) + '[') + 1}]")
         return "\n\n".join(filter(None, [paragraph, compared]))
 
 

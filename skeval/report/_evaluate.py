@@ -19,7 +19,8 @@ from sklearn.pipeline import Pipeline
 
 from skeval._adapters.runner import Runner
 from skeval._inference.estimate import Estimate, MetricExtra, Results, Test
-from skeval._resampling.fit_request import FitRequest, check_scorers
+from skeval._inference.intervals import rescaled
+from skeval._resampling.fit_request import FitRequest, check_scorers, use_positive
 from skeval._resampling.inputs import Inputs, LossLike, Params, losses_by_output, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.plans import choose_time_folds
@@ -27,8 +28,8 @@ from skeval._resampling.progress import begin_step
 from skeval._resampling.sampling_units import UnitKind
 from skeval._resampling.series import sort_rows
 from skeval.feature_selection import SelectionFrequencyDisplay
-from skeval.metrics._scorers import range_of, read_scoring
-from skeval.metrics._table import ANY_NUMBER, REPORTED
+from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
+from skeval.metrics._table import ANY_NUMBER, REPORTED, REPORTED_ROWS, Metric
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
 from skeval.model_selection._interval_methods import AUTO, collect_repeats, read_positive_weight
@@ -198,8 +199,9 @@ def evaluate(
         Further checks ``check(X, y)``. Each returns the text of a warning, or None. The name of
         the function is the code of the warning.
     pos_label : int, float, bool or str, default=None
-        The positive one of two classes, for average precision, curves and the scores of the
-        predictions. None means the class named 1, yes, true or positive, otherwise the rarer class.
+        The positive one of two classes, for average precision, curves, and scores of one class in
+        `scoring`, such as "f1". None means the class named 1, yes, true or positive, otherwise the
+        rarer class.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the random draws. An int gives the same result in each call.
     n_jobs : int, default=None
@@ -348,8 +350,11 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
         for option in ("pos_label", "left_out"):
             if (value := getattr(options, option)) not in (None, {}):
                 raise ValueError(f"{option} must be None if y has several columns, got {value!r}.")
+    target = inputs.target
     if options.pos_label is not None:
-        inputs = inputs.with_options(target=inputs.target.with_positive(options.pos_label))
+        inputs = inputs.with_options(target=target.with_positive(options.pos_label))
+    elif target.n_classes == 2:  # the reported class is also that of the scores
+        inputs = inputs.with_options(target=replace(target, positive=target.positive_code))
     check_left_out(options.left_out, len(inputs.target))
     if options.by is not None:
         _checks.refuse_shuffled_index(inputs.X, {"by": options.by})
@@ -370,7 +375,10 @@ def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
     """
     parts, names = options.include, options.feature_names
     scorers = _arguments.name_scorers(options.scoring)
-    scorers = {name: read_scoring(inputs.estimator, one) for name, one in scorers.items()}
+    scorers = {
+        name: use_positive(read_scoring(inputs.estimator, one), inputs.target)
+        for name, one in scorers.items()
+    }
     has_columns = _arguments.count_columns(inputs.X) is not None
     wanted = parts == "all" or "importance" in parts
     if wanted and has_columns and not inputs.tags.input_tags.pairwise:
@@ -413,6 +421,7 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         positive=_findings.find_positive_class(evaluation.target),
         estimator=_report.write_estimator(estimator),
         estimator_name=_report.name_steps(estimator),
+        estimator_steps=_report.describe_steps(estimator),
     )
     # an interruption comes first, then the relation to the baseline, which the report decides
     notes = [_sentences.note_interruption(clock.stopped)] if clock.stopped else []
@@ -515,8 +524,6 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         metrics = measure_outputs(evaluation)
     else:
         metrics = measure_named(evaluation)
-        if answer.loss == "zero_one":
-            metrics["accuracy"] = _arguments.mirror(metrics["accuracy"], answer)
     summary = _findings.summarize(
         predictions,
         answer,
@@ -539,8 +546,8 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
 def measure_named(evaluation: Evaluation) -> Results:
     """Return the metrics of the predictions and the requested scores.
 
-    A score with a name has the interval of its metric, as in `score_interval`. Any other score is
-    the mean over the test sets.
+    A score with a name has the interval of its metric, as in `score_interval`. The metric of the
+    loss has the interval of the main estimate. Any other score is the mean over the test sets.
     """
     # names of scorers, and of the metrics of out-of-fold predictions that they return
     inputs, predictions = evaluation.inputs, evaluation.predictions
@@ -554,6 +561,10 @@ def measure_named(evaluation: Evaluation) -> Results:
     scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
     predictions = replace(predictions, scores=scores)
     metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
+    for name, metric in metrics.items():
+        row = REPORTED_ROWS.get(name) or row_of_scorer(name)
+        if row is not None and row.loss == evaluation.estimate.loss:
+            metrics[name] = share_interval(metric, evaluation.estimate, row)
     for name, (scorer, metric) in found.items():
         if metric is None or name == metric in REPORTED:
             continue
@@ -564,6 +575,20 @@ def measure_named(evaluation: Evaluation) -> Results:
         extra, bounds = replace(one.extra, metric=name, label=None), range_of(scorer)
         metrics[name] = replace(one, name=name, extra=extra, bounds=bounds)
     return metrics
+
+
+def share_interval(metric: Estimate, answer: Estimate, row: Metric) -> Estimate:
+    """Return the metric of the loss with the value and the interval of the main estimate."""
+    if row.greater_is_better:
+        return _arguments.mirror(metric, answer)
+    value, error = answer.value, answer.standard_error
+    change = np.sqrt if row.root else np.positive
+    if row.root:
+        value, error, _ = _sections.in_target_unit(answer)
+    forms = list(answer.limits.items())[:1]  # the default form
+    limits = {name: partial(rescaled, change, ends) for name, ends in forms}
+    low, high = change(np.array(answer.bounds)).tolist()
+    return replace(metric, value=value, standard_error=error, limits=limits, bounds=(low, high))
 
 
 def measure_outputs(evaluation: Evaluation) -> Results:
@@ -785,7 +810,9 @@ def show_permutation(report: EvaluationReport) -> Section | None:
     interval = test.confidence_interval()
     explains = [
         "P is estimated from a limited number of permutations "
-        f"({100 * interval.confidence_level:g} % CI {interval.low:.2g} to {interval.high:.2g})."
+        f"({100 * interval.confidence_level:g} % CI {interval.low:.2g} to {interval.high:.2g}).",
+        "The score on the true labels is from one cross-validation, usually with other folds. It "
+        "can therefore differ from the metrics above.",
     ]
     runs = count(test.n_resamples, "run")
     return Section(
@@ -920,6 +947,7 @@ class EvaluationReport(_sections.PredictionsPage):
 
     estimator: str
     estimator_name: str = field(repr=False)
+    estimator_steps: str = field(repr=False)
     n_features: int | None
     feature_names: tuple[str, ...] | None
     omitted: dict[str, str]

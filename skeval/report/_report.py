@@ -26,6 +26,7 @@ import numpy as np
 import scipy
 import sklearn
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from skeval._version import __version__
@@ -108,9 +109,9 @@ class Report(Mapping[str, Any]):
         rows of a table.
     class_sizes : dict or None
         Number of samples of each class or label, or None for regression.
-    estimator, estimator_name, clusterer : str
-        Source text of the estimator, names of the classes of its steps, and source text of the
-        clusterer.
+    estimator, estimator_name, estimator_steps, clusterer : str
+        Source text of the estimator, names of the classes of its steps, its steps with the
+        parameters that differ from their defaults, and source text of the clusterer.
     feature_names : tuple of str or None
         Names of the features, or None if they have none.
     tuning : TuningOptimism or None
@@ -732,6 +733,16 @@ def name_steps(estimator: Any) -> str:
     elif hasattr(inner := getattr(estimator, "estimator", None), "fit"):
         text = f"{text} of {name_steps(inner)}"
     return shorten(text, MAX_NAME, placeholder=" …")
+
+
+def describe_steps(estimator: Any) -> str:
+    """Return the steps of an estimator with the parameters that differ from their defaults."""
+    if isinstance(estimator, Pipeline):
+        return " → ".join(describe_steps(one) for _, one in estimator.steps if hasattr(one, "fit"))
+    if isinstance(estimator, ColumnTransformer):
+        parts = [one for _, one, _ in estimator.transformers if hasattr(one, "fit")]
+        return f"ColumnTransformer({', '.join(map(describe_steps, parts))})"
+    return write_estimator(estimator).removesuffix("()")
 
 
 def _list_parts(value: Any) -> Iterator[Any]:

@@ -572,18 +572,19 @@ def show_subgroups(report: ScoredReport) -> Section | None:
     controlled = f" (false discovery rate of {100 * FALSE_DISCOVERIES:g} % over "
     controlled += f"{count(len(rows), 'subgroup')})"
     listed = [text for _, text in sorted(differ, key=itemgetter(0))]
-    heading = "No subgroup differs significantly from the rest"
-    sentence = f"{heading}{controlled}."
+    heading = "Subgroups compared with the rest"
+    sentence = f"No subgroup differs significantly from the rest{controlled}."
     if listed:
         heading, verb = "Subgroups differ from the rest", "differ" + "s" * (len(listed) == 1)
         sentence = f"{list_few(listed, 5)} {verb} significantly from the rest{controlled}."
     elif all(row[-1] == write_pvalue(np.nan) for row in rows):
-        heading = "No subgroup has enough samples to be compared with the rest"
-        sentence = f"{heading}."
+        sentence = "No subgroup has enough samples to be compared with the rest."
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
     head = ["subgroup", "samples", quantity, level, "minus the rest", level, "adjusted P"]
-    table = Table(f"The table lists the {quantity} of each subgroup.", head, rows, left=[0, 3, 5])
+    caption = f"The table lists the {quantity} of each subgroup. P is adjusted for the number of "
+    caption += "subgroups, the intervals are not."
+    table = Table(caption, head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 
 

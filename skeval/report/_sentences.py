@@ -639,6 +639,19 @@ INTERVALS = {
     "bca": "B. Efron (1987), https://doi.org/10.1080/01621459.1987.10478410",
     "corrected_t": "C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
 }
+KINDS = {
+    "wilson": "Wilson's interval",
+    "jeffreys": "Jeffreys' interval",
+    "exact": "the exact interval of Clopper and Pearson",
+    "score": "a score interval",
+    "log": "Student's t interval of the logarithm",
+    "t": "Student's t interval",
+    "corrected_t": "Student's t interval with the corrected variance",
+    "hall": "Hall's interval of a skewed mean",
+    "bca": "the bias-corrected and accelerated (BCa) interval of the bootstrap",
+    "percentile": "the percentile interval of the bootstrap",
+}
+"""Names of the intervals in words, by method."""
 AREA = "R. G. Newcombe (2006), https://doi.org/10.1002/sim.2324"
 GROUPED_AREA = "N. A. Obuchowski (1997), https://doi.org/10.2307/2533958"
 DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-6161.1995.tb02031.x"
@@ -655,7 +668,7 @@ def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
     that is compared.
     """
     report, texts, cited = next(iter(reports.values())), list[str](), list[str]()
-    for sentence, work in _list_methods(report, list(reports), deciding):
+    for sentence, work in _list_methods(report, reports, deciding):
         if work and work not in cited:
             cited.append(work)
         texts.append(f"{sentence} [{cited.index(work) + 1}]." if work else f"{sentence}.")
@@ -664,17 +677,22 @@ def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
     return "\n".join([" ".join(texts), *([""] if works else []), *works])
 
 
-def _list_methods(report: Any, names: list[str], deciding: str) -> Iterator[tuple[str, str]]:
+def _list_methods(
+    report: Any, reports: Mapping[str, Any], deciding: str
+) -> Iterator[tuple[str, str]]:
     """Yield a sentence on each step, with its reference, or "" without one."""
     quantity, estimate = find_deciding(report, deciding)
-    yield _describe_predictions(report, names, quantity), ""
+    yield _describe_predictions(report, list(reports), quantity), ""
+    for name, one in reports.items() if report.out_of_fold.n_fits else ():
+        if len(reports) > 1 or one.estimator_steps != one.estimator_name:
+            yield f"{name or 'The model'} was {one.estimator_steps}", ""
     units = report.out_of_fold.cases
     if units.clustered:
         yield f"Variances were estimated between {units.kind.value}", ""
     if report.settings.get("sample_weight", "None") != "None":
         yield "Samples were weighted", ""
     yield f"All intervals are {100 * report.confidence_level:g} % confidence intervals", ""
-    yield from _describe_main_interval(report, quantity, estimate, several=len(names) > 1)
+    yield from _describe_main_interval(report, quantity, estimate, several=len(reports) > 1)
     yield from report.list_methods()
     # several tests
     if report.subgroups is not None and report.subgroups.less_the_rest:
@@ -728,8 +746,8 @@ def _describe_main_interval(
     # areas have score intervals
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if method != "none" and not (estimate is area and method == "score"):
-        text = f"The confidence interval of the {quantity} was computed with the method "
-        yield f'{text}"{method}"', INTERVALS.get(method, "")
+        kind = KINDS.get(method, f'the interval "{method}"')
+        yield f"The confidence interval of the {quantity} is {kind}", INTERVALS.get(method, "")
     if area is not None and area.interval.method == "score":
         work = GROUPED_AREA if grouped and predictions.n_fits == 0 else AREA
         yield "Score intervals were computed for areas under the ROC curve (AUC)", work

@@ -489,16 +489,16 @@ def check_estimates(
             )
             break
     # too few samples for a precise estimate
-    width = folds.interval.high - folds.interval.low
-    if folds.loss == "zero_one" and width > WIDE_INTERVAL:
-        n_units, units = folds.n_samples, "samples"
-        if folds.n_groups is not None:
-            n_units, units = folds.n_groups, kind.value
+    width = answer.interval.high - answer.interval.low
+    if answer.loss == "zero_one" and width > WIDE_INTERVAL:
+        n_units, units = answer.n_samples, "samples"
+        if answer.n_groups is not None:
+            n_units, units = answer.n_groups, kind.value
         yield note(
             "wide",
             "Wide interval",
-            f"the {100 * folds.confidence_level:g} % CI of the cross-validated error spans "
-            f"{100 * width:.0f} percentage points",
+            f"the {100 * answer.confidence_level:g} % CI of the error spans {100 * width:.0f} "
+            "percentage points",
             f"Collect more {units}, because {n_units} are too few for a precise estimate.",
         )
 

@@ -194,3 +194,41 @@ def test_a_higher_level_has_a_higher_upper_limit_of_the_distance(sample, name):
         for level in (0.7, 0.8, 0.9, 0.95)
     ]
     assert np.all(np.diff(highs) > 0)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(500) // 2])
+def test_events_far_rarer_than_predicted_exclude_a_distance_of_zero(groups):
+    """Then too few events do not widen the deviations of a calibrated curve."""
+    rng = np.random.default_rng(3)
+    p = expit(rng.normal(-2, 1.2, 500))
+    rare, calibrated = (
+        calibration_measures(rng.random(500) < chance, p, groups=groups, random_state=0)
+        for chance in (expit(logit(p) - 1.2), p)
+    )
+    assert rare["in_the_large"].interval.high < -0.5
+    for name in ("ici", "e50", "e90"):
+        low, high = rare[name].interval
+        assert 0 < low < rare[name].value < high
+        by_chance = calibrated[name].details["by_chance"]
+        assert rare[name].details["by_chance"] == pytest.approx(by_chance, rel=0.25)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_calibrated_probabilities_include_a_distance_of_zero(seed):
+    rng = np.random.default_rng(seed)
+    p = expit(rng.normal(-2, 1.2, 400))
+    measures = calibration_measures(rng.random(400) < p, p, random_state=0)
+    assert all(measures[name].interval.low == 0 for name in ("ici", "e50", "e90"))
+
+
+def test_the_covariance_of_the_curve_has_a_factor_for_few_events():
+    """Copies have the same fit, so only the number of samples changes the width of the curve."""
+    rng = np.random.default_rng(0)
+    y, p = np.arange(400) < 40, expit(rng.normal(-1, 1, 400))
+    curves = [
+        calibration_measures(np.tile(y, k), np.tile(p, k), random_state=0)["ici"].details["curve"]
+        for k in (1, 3)
+    ]
+    one, other = (np.mean(logit(each.high) - logit(each.low)) for each in curves)
+    # 40 and 120 events, and 4 coefficients
+    assert one / other == pytest.approx(np.sqrt(3 * (40 / 36) / (120 / 116)), rel=2e-3)

@@ -678,3 +678,20 @@ def test_the_name_of_an_estimate_is_accepted_as_a_metric(name):
     assert (again.name, again.value) == (first.name, first.value)
     with pytest.raises(ValueError, match="metric must be one of"):
         metric_interval("r3_score", y, p)
+
+
+def test_the_positive_class_of_an_area_is_named():
+    rng = np.random.default_rng(0)
+    y, score = np.where(rng.random(60) < 0.4, "ja", "nein"), rng.random(60)
+    found = metric_interval("roc_auc", y, score)
+    assert found.details["pos_label"] == "nein"
+    assert "nein" in str(found)
+    chosen = metric_interval("roc_auc", y == "ja", score)
+    assert "pos_label" not in chosen.details  # it is 1
+    assert chosen.value == pytest.approx(1 - found.value)
+    precision = partial(sk.average_precision_score, pos_label="ja")
+    assert metric_interval(precision, y, score).details["pos_label"] == "ja"
+    assert "pos_label" not in metric_interval("accuracy", y, y).details
+    three = np.arange(60) % 3
+    area = partial(sk.roc_auc_score, multi_class="ovr")
+    assert "pos_label" not in metric_interval(area, three, rng.dirichlet([1, 1, 1], 60)).details

@@ -114,6 +114,13 @@ def test_a_wide_interval_names_its_units():
     assert f"blocks of time, because {n_blocks} are too few" in str(wide)
 
 
+def test_a_wide_interval_is_the_printed_one():
+    report = skeval.evaluate(GaussianNB(), *make_data(0, n=60), random_state=0)
+    (wide,) = (warning for warning in report.warnings if warning.code == "wide")
+    low, high = report.answer.interval
+    assert f"spans {100 * (high - low):.0f} percentage points" in str(wide)
+
+
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 5)), RNG.permutation(np.arange(60) % 2)
 TREE = DecisionTreeClassifier(random_state=0)

@@ -511,3 +511,52 @@ def test_splits_are_those_of_scikit_learn(n_classes):
 def test_a_metric_of_a_report_is_read_by_its_name(report):
     assert report.metrics
     assert all(report[name] is metric for name, metric in report.metrics.items())
+
+
+@pytest.mark.parametrize(
+    ("loss", "metric", "express"),
+    [
+        ("zero_one", "accuracy", lambda x: 1 - x),
+        ("log_loss", "log_loss", lambda x: x),
+        ("brier", "neg_brier_score", lambda x: -x),
+        ("squared", "root_mean_squared_error", np.sqrt),
+        ("squared", "neg_mean_squared_error", lambda x: -x),
+        ("absolute", "mean_absolute_error", lambda x: x),
+    ],
+)
+def test_the_metric_of_the_loss_has_the_interval_of_the_main_estimate(loss, metric, express):
+    is_number = loss in ("squared", "absolute")
+    model = Ridge() if is_number else GaussianNB()
+    X, y = (make_regression if is_number else make_classification)(60, 20, random_state=0)
+    scoring = metric if metric.startswith("neg_") else None
+    groups = np.random.default_rng(0).integers(0, 20, 60)
+    options = {"include": [], "n_permutations": 0, "random_state": 0, "groups": groups}
+    report = skeval.evaluate(model, X, y, loss=loss, scoring=scoring, **options)
+    found, answer = report.metrics[metric], report.answer
+    assert found.value == pytest.approx(express(answer.value))
+    for level in (0.8, 0.95):
+        one, other = (each.confidence_interval(level) for each in (found, answer))
+        expected = sorted([express(other.low), express(other.high)])
+        assert [one.low, one.high] == pytest.approx(expected)
+    # the standard error by the delta method
+    if metric == "root_mean_squared_error":
+        assert found.standard_error == pytest.approx(answer.standard_error / (2 * found.value))
+
+
+@pytest.mark.parametrize("pos_label", ["ja", "nein", None])
+@pytest.mark.parametrize("name", ["f1", "recall", "average_precision"])
+def test_a_score_of_one_class_is_of_the_positive_one(name, pos_label):
+    X, y = make_classification(120, 5, weights=[0.7], random_state=0)
+    options = {"include": [], "n_permutations": 0, "random_state": 0, "scoring": name}
+    words = np.where(y == 1, "ja", "nein")  # "ja" is rarer
+    found = skeval.evaluate(GaussianNB(), X, words, pos_label=pos_label, **options)
+    coded = (words == (pos_label or "ja")).astype(int)
+    expected = skeval.evaluate(GaussianNB(), X, coded, **options)
+    one, other = (report.metrics[name] for report in (found, expected))
+    assert one.value == pytest.approx(other.value)
+    assert [*one.interval] == pytest.approx([*other.interval])
+    assert found.splits[name] == pytest.approx(expected.splits[name])
+    # numbers have an explicit positive class too
+    swapped = skeval.evaluate(GaussianNB(), X, 1 - coded, pos_label=0, **options)
+    assert swapped.metrics[name].value == pytest.approx(other.value)
+    assert swapped.splits[name] == pytest.approx(expected.splits[name])

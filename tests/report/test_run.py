@@ -1,6 +1,7 @@
 """Programs that repeat a report, and names of estimators."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -127,6 +128,21 @@ def test_program_of_a_comparison_repeats_it(data):
     assert names["report"].to_dict() == first.to_dict()
 
 
+def test_the_methods_name_the_changed_parameters_of_all_steps(data):
+    X, y = data
+    scaled = make_column_transformer((make_pipeline(SimpleImputer(strategy="median")), [0, 1]))
+    model = make_pipeline(scaled, SelectKBest(f_regression, k=1), SVC(kernel="linear"))
+    models = {"one": model, "two": SVC()}
+    text = skeval.evaluate(models, X, y, cv=2, include=[], random_state=0).to_methods()
+    for part in ("strategy='median'", "k=1", "kernel='linear'", "two was SVC."):
+        assert part in text
+    # each reference has its own number
+    numbers = re.findall(r"^\[(\d+)\]", text, flags=re.MULTILINE)
+    assert len(numbers) == len(set(numbers)) > 1
+    cited = set(re.findall(r"\[(\d+)\]\.", text)) | set(re.findall(r"\[(\d+)\] The", text))
+    assert cited == set(numbers)
+
+
 LONG = make_pipeline(SelectKBest(f_regression, k=3), *OBJECTS[1])
 
 
@@ -144,6 +160,7 @@ def test_an_estimator_has_a_short_name_and_is_written_on_one_line(data, estimato
     options = {"cv": 2, "include": [], "n_permutations": 0, "random_state": 0}
     report = skeval.evaluate(estimator, *data, **options)
     assert report.estimator_name == expected
+    assert ("k=3" in report.to_methods()) == (estimator is LONG)
     assert "\n" not in report.estimator
     assert " at 0x" not in report.estimator
     if estimator is LONG:
