@@ -1,6 +1,7 @@
 """``skeval compare``: two files of predictions, and the exit status."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -432,6 +433,9 @@ def test_a_metric_has_one_name_which_is_accepted(tmp_path, capsys, names, is_num
             printed = capsys.readouterr().out
             assert printed.startswith(f"{names[0]}, ")
             assert f": {names[0]} decides" in printed
+    page = tmp_path / "page.md"  # the models have the names of the files
+    assert main([*words, "--metric", names[0], "--markdown", str(page)]) in (0, 1)
+    assert {"a.csv", "b.csv"} <= {*re.findall(r"^\| (\S+) +\|", page.read_text(), re.MULTILINE)}
 
 
 @pytest.mark.parametrize(
