@@ -556,6 +556,8 @@ def test_a_score_of_one_class_is_of_the_positive_one(name, pos_label):
     assert one.value == pytest.approx(other.value)
     assert [*one.interval] == pytest.approx([*other.interval])
     assert found.splits[name] == pytest.approx(expected.splits[name])
+    if name != "average_precision":
+        assert one.value == found.metrics[f"{name} of {pos_label or 'ja'}"].value
     # numbers have an explicit positive class too
     swapped = skeval.evaluate(GaussianNB(), X, 1 - coded, pos_label=0, **options)
     assert swapped.metrics[name].value == pytest.approx(other.value)
