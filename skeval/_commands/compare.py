@@ -139,13 +139,19 @@ def _run(options: argparse.Namespace) -> int:
     matched = "their order" if key is None else f"the column {key!r}"
     notes += [f"the rows of both files are matched by {matched}."]
     notes += [note for table in tables for note in (*table.notes[1:], *table.hints)]
-    if values.kind in ("probabilities", "scores") and values.y.dtype.kind == "U":
+    if values.positive is not None and values.y.dtype.kind == "U":
         opposite = next(label for label in values.y.tolist() if label != values.positive)
-        notes.append(
-            f"the {values.kind} refer to the class {values.positive!r}. "
-            f"{write_option('--pos-label', opposite)} means that they refer to the other "
-            "class."
-        )
+        other = write_option("--pos-label", opposite)
+        if values.kind != "labels":
+            notes.append(
+                f"the {values.kind} refer to the class {values.positive!r}. {other} means that "
+                "they refer to the other class."
+            )
+        elif metric is not None and _depends_on_class(values, metric):
+            notes.append(
+                f"{comparison.scoring} is that of the class {values.positive!r}. {other} chooses "
+                "the other class."
+            )
     notes = [*dict.fromkeys(notes)]
     width, lines = _shared.find_width(), ["Both files have the same predictions."] * identical
     for one in shown:
@@ -171,6 +177,14 @@ def _run(options: argparse.Namespace) -> int:
         written = _shared.write_pages(report, options, title, [noted, *notes], width)
         _shared.print_lines([*written])
     return int(not passed)
+
+
+def _depends_on_class(values: Values, metric: Any) -> bool:
+    """Return whether a metric of two classes changes if the other class is positive."""
+    from skeval.model_selection._metric_interval import find_metric
+
+    score, pair = find_metric(metric), (values.true, values.columns[0])
+    return not math.isclose(score(*pair), score(*(1 - column for column in pair)))
 
 
 def _measure_gain(difference: Any) -> float:
