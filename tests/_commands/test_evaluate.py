@@ -597,3 +597,9 @@ def test_an_estimator_that_is_missing_is_reported_before_the_table(tmp_path, cap
     words = ["evaluate", str(tmp_path / "missing.csv"), "--estimator", "no_such_module:make"]
     assert main(words) == 2
     assert "no_such_module" in capsys.readouterr().err
+
+
+def test_a_summary_says_where_the_parts_of_include_are(capsys):
+    for words in ([], ["--include", "holdout"]):
+        assert main(["evaluate", "iris", "--budget", "2", *words]) == 0
+        assert ("--include" in capsys.readouterr().out) == bool(words)
