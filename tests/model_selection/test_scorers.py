@@ -21,6 +21,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SelectKBest, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegressionCV, Ridge
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -320,7 +321,8 @@ def test_other_columns_of_the_same_samples_need_another_scorer(make):
     part = X.iloc[:, 2:] if make is pd.DataFrame else X[:, 2:]
     for labels in (y, y.tolist()):  # the first refusal changes nothing
         with pytest.raises(
-            BaseException, match=r"got 8 in an earlier call.*and 6 in this one.*make one scorer for each"
+            BaseException,
+            match=r"got 8 in an earlier call.*and 6 in this one.*make one scorer for each",
         ):
             score(part, labels)
     assert score(part, y[::-1]) < 0
@@ -488,3 +490,10 @@ def test_a_search_passes_its_weights_to_the_scorers(several):
     search.fit(X, y, sample_weight=weights)
     run = {"method": "oob", "n_resamples": 5, "random_state": 0, "sample_weight": weights}
     assert search.best_score_ == -bootstrap_error(SVC(), X, y, **run).value
+
+
+def test_an_unknown_score_is_refused_before_the_search():
+    with pytest.raises(ValueError, match="'acuracy'"):
+        make_permutation_scorer("acuracy")
+    for scoring in ("accuracy", None, get_scorer("accuracy")):
+        make_permutation_scorer(scoring)
