@@ -763,7 +763,7 @@ def draw_map(shown: ShownClusters, ax: Any) -> None:
     step = -(-len(shown.labels) // MAX_POINTS)
     drawn, labels = shown.components[::step], shown.labels[::step]
     for place, label in enumerate(np.unique(shown.labels)):
-        style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
+        style = {"marker": MARKERS[place % len(MARKERS)], "color": ("C0", "C1", "0.5")[place % 3]}
         ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
     for label in np.unique(shown.labels):
         center = shown.components[shown.labels == label].mean(axis=0)
