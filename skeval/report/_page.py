@@ -175,16 +175,14 @@ class Table:
         text omits it.
         """
         rows = [_write_row(row, "[{}, {}]") for row in self.rows]
-        if full:
-            rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
-            head = [name.replace("\n", " ") for name in self.head]
-            caption = fill_lines(self.caption, width) if self.n_in_text == 0 else []
-            return [*caption, *_text.align_rows([head, *rows], self.left, width)]
+        caption = fill_lines(self.caption, width) if full and self.n_in_text == 0 else []
+        rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows] if full else rows
+        shown = rows if full else rows[: self.n_in_text]
         # headers of several lines are aligned at their last line
         names = [name.split("\n") for name in self.head]
         height = max(map(len, names))
         lines = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
-        return _text.align_rows([*map(list, lines), *rows[: self.n_in_text]], self.left, width)
+        return [*caption, *_text.align_rows([*map(list, lines), *shown], self.left, width)]
 
 
 MAX_PHONE = 40
