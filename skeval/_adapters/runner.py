@@ -749,6 +749,13 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
             f"X must be finite for this estimator, got infinite values, {located}. Correct them, "
             "or replace them by nan and put SimpleImputer before it in a pipeline."
         )
+    # a vectorizer of texts iterates over a data frame, which yields the names of the columns
+    columns = list(getattr(X, "columns", ()))
+    if columns and f"numbers of samples: [{len(columns)}, " in str(error):
+        return ValueError(
+            f"X must be one column of texts for a vectorizer, got a data frame. Pass "
+            f"X[{columns[0]!r}], or put the vectorizer in a ColumnTransformer."
+        )
     if re.search(NO_TEXTS, str(error)) is None:
         return None
     # texts, and the encoder for them

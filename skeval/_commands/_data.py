@@ -74,6 +74,7 @@ ROLES = ("drop", "text", "groups", "time", "id", "predictions", "by")
 """Options that name columns, beside the target."""
 COMPLETE = ("predictions", "groups", "time")
 """Those of columns without missing values."""
+FREE_TEXT = "Free text needs a pipeline with a TfidfVectorizer, which is passed in Python."
 
 
 class Table:
@@ -254,9 +255,10 @@ class Table:
         """Insert a note on the role of each column."""
         roles = self.roles | {"numbers": [], "categories": []}
         for name, values in features.items():
-            if name not in roles["predictions"]:
+            if not roles["predictions"]:
                 roles["categories" if values.dtype == object else "numbers"].append(name)
-        shown = roles | {"left out": [*roles["drop"], *left_out], "drop": [], "text": []}
+        others = [name for name in (*roles["drop"], *left_out) if name not in roles["by"]]
+        shown = roles | {"left out": others, "drop": [], "text": []}
         listed = [f"{role}: {_shorten(names)}" for role, names in shown.items() if names]
         self.notes.insert(0, f"columns: {'; '.join(listed)}")
 
@@ -422,7 +424,7 @@ class Table:
         predicted = name in self.roles["predictions"]
         if not predicted and different > max(MAX_TEXTS, len(column) / 2):
             way = f"{write_option('--id', name)} uses it as row names"
-            return f"contains {many} and is left out. {way}."
+            return f"contains {many} and is left out. {way}. {FREE_TEXT}"
         features[name] = np.array(texts, dtype=object)
         return ""
 

@@ -292,7 +292,7 @@ def deliver(
     if whole:
         lines.append(report.to_text(full=options.full, width=width))
     else:
-        lines += summarize(report, scored=bool(options.scoring))
+        lines += summarize(report, options)
     for note in notes:
         lines += fill_lines(f"note: {note}", width)
     # the requested files, then the text, which an error of a file does not prevent
@@ -349,10 +349,10 @@ MAX_ROWS = 4
 """Maximum number of rows in the table of a summary."""
 
 
-def summarize(report: Any, *, scored: bool) -> list[str]:
+def summarize(report: Any, options: argparse.Namespace) -> list[str]:
     """Return a summary of a report: verdict, advice of warnings, a few metrics, subgroups.
 
-    If scores were requested (`scored`), all metrics are printed.
+    If scores were requested, all metrics are printed.
     """
     from skeval.report._page import fill_lines
 
@@ -362,10 +362,11 @@ def summarize(report: Any, *, scored: bool) -> list[str]:
     # the first table with rows for text, and requested subgroups
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
-    shown = rows if scored else rows[: 1 + MAX_ROWS]
+    shown = rows if options.scoring else rows[: 1 + MAX_ROWS]
     for section in others:
         shown += section.write_lines() if section.in_summary else ()
-    more = "--full prints the whole report. --html FILE writes a page with figures."
+    parts = "" if getattr(options, "include", "auto") == "auto" else " with the parts of --include"
+    more = f"--full prints the whole report{parts}. --html FILE writes a page with figures."
     caution = report.basis[1:][-1:]  # after the target of the intervals
     texts = [report.verdict, *caution, *warned]
     start = [line for text in texts for line in fill_lines(text, find_width())]

@@ -122,7 +122,7 @@ def _run(options: argparse.Namespace) -> int:
     # the text, without notes on the undefined interval of no difference
     notes = [_note_metric(comparison, passed, shown[1:], options.margin), *(notes if shown else [])]
     unsaid = bool(shown) and "single point" not in str(notes)
-    notes += _note_files(tables, values, key, two_values=unsaid)
+    notes += _note_files(tables, values, key, metric, two_values=unsaid)
     notes, width = [*dict.fromkeys(notes)], _shared.find_width()
     _shared.print_lines(_write_lines(shown, notes, width))
     # the requested files: the numbers of the gate, and the page of both models
@@ -194,7 +194,7 @@ def _check_margin(comparison: Any, metric: Any, margin: float | None) -> None:
 
 
 def _note_files(
-    tables: Sequence[Table], values: Values, key: str | None, *, two_values: bool
+    tables: Sequence[Table], values: Values, key: str | None, metric: Any, *, two_values: bool
 ) -> Iterator[str]:
     """Yield notes on scores that may be labels, the matched rows, and the positive class."""
     from skeval._commands._data import write_option
@@ -210,12 +210,25 @@ def _note_files(
     yield f"the rows of both files are matched by {matched}."
     for table in tables:
         yield from (*table.notes[1:], *table.hints)
-    if values.of_scores and values.y.dtype.kind == "U":
-        opposite = next(label for label in values.y.tolist() if label != values.positive)
+    if values.positive is None or values.y.dtype.kind != "U":
+        return
+    opposite = next(label for label in values.y.tolist() if label != values.positive)
+    other = write_option("--pos-label", opposite)
+    if values.of_scores:
         yield (
-            f"the {values.kind} refer to the class {values.positive!r}. "
-            f"{write_option('--pos-label', opposite)} means that they refer to the other class."
+            f"the {values.kind} refer to the class {values.positive!r}. {other} means that they "
+            "refer to the other class."
         )
+    elif metric is not None and _depends_on_class(values, metric):
+        yield f"{metric} is that of the class {values.positive!r}. {other} chooses the other class."
+
+
+def _depends_on_class(values: Values, metric: Any) -> bool:
+    """Return whether a metric of two classes changes if the other class is positive."""
+    from skeval.model_selection._metric_interval import find_metric
+
+    score, pair = find_metric(metric), (values.true, values.columns[0])
+    return not math.isclose(score(*pair), score(*(1 - column for column in pair)))
 
 
 def _write_lines(comparisons: Sequence[Any], notes: Sequence[str], width: int) -> list[str]:

@@ -140,6 +140,7 @@ def _run(options: argparse.Namespace) -> None:
             raise ValueError(f"--{name} must not be used with --predictions, which fits no model.")
     if options.threshold is not None and not options.predictions:
         raise ValueError("--threshold must be used with --predictions.")
+    own = parse_path(options.estimator) if ":" in (options.estimator or "") else None
     table = _shared.read_columns(options)
     for name in options.predictions or ():
         if name not in table.feature_names:
@@ -168,7 +169,7 @@ def _run(options: argparse.Namespace) -> None:
         )
         _shared.run(table, options, f"predictions in {', '.join(options.predictions)}", call)
         return
-    estimator, procedure = _make_estimator(table, options)
+    estimator, procedure = _make_estimator(table, options, own)
     # both limits count from the start of the command
     budget, include = options.budget or (QUICK_BUDGET if options.quick else None), options.include
     call = partial(
@@ -234,18 +235,22 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
-def _make_estimator(table: Table, options: argparse.Namespace) -> tuple[Any, str]:
-    """Return a pipeline (preparation, scaling, selection, estimator) and its name."""
+def _make_estimator(table: Table, options: argparse.Namespace, own: Any) -> tuple[Any, str]:
+    """Return a pipeline (preparation, scaling, selection, estimator) and its name.
+
+    `own` is the estimator of the user, or None for one with a name.
+    """
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline
 
     # the final estimator
     default = "linear-svm" if len(table.X) <= MAX_SVM_ROWS else "logistic"
     name = options.estimator or ("ridge" if table.is_numeric else default)
-    own = ":" in name
-    final = parse_path(name) if own else make_named(name, options.seed, numbers=table.is_numeric)
+    final = own
+    if own is None:
+        final = make_named(name, options.seed, numbers=table.is_numeric)
     # its preparation and the selection are fitted within the folds
-    steps = _shared.make_preparation(table, scale=not own)
+    steps = _shared.make_preparation(table, scale=own is None)
     selected = ""
     if options.select is not None:
         n_features = table.X.shape[1] + sum(len(set(table.X[:, k])) - 1 for k in table.texts)

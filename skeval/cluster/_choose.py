@@ -237,7 +237,7 @@ class NClustersChoice(Result):
             mark = "  <- chosen" if k == self.n_clusters else ""
             text = _text.write_number(value)
             if np.isfinite(error):
-                text += f" +/- {_text.write_spread(error)}"
+                text += f" +/- {_text.write_number(error)}" if error > 0 else " (no variation)"
             text += f", reference {_text.write_number(reference)}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
         text = _text.align_text(f"{_text.count(self.n_clusters, 'cluster')} by {self.method}", rows)

@@ -36,7 +36,7 @@ from skeval._resampling.inputs import (
 )
 from skeval._resampling.plans import bootstrap_plan, check_class_sizes, make_repeated_plan
 from skeval._resampling.sampling_units import drawing_units
-from skeval.metrics._scorers import range_of, read_scoring
+from skeval.metrics._scorers import get_scorer, range_of, read_scoring
 from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap_error
 from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._permutation import permutation_test
@@ -638,7 +638,7 @@ def make_permutation_scorer(
     TypeError
         If `permutation_test` has no such option, or `scoring` has several scores.
     ValueError
-        If `n_permutations` < 1.
+        If `n_permutations` < 1, or `scoring` is an unknown name.
 
     See Also
     --------
@@ -663,6 +663,8 @@ def make_permutation_scorer(
     array([-0.01])
     """
     _checks.check_single_score(scoring)
+    if isinstance(scoring, str):
+        get_scorer(scoring)  # an unknown name raises an error here, and not in the search
     n_permutations = _checks.check_count("n_permutations", n_permutations)
     return make_scorer_of(
         f"make_permutation_scorer(n_permutations={n_permutations})",

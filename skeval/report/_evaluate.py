@@ -819,8 +819,12 @@ def show_permutation(report: EvaluationReport) -> Section | None:
         f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
         sentences=[_sentences.write_permutation(test, report)],
         explains=explains,
-        figures=[figure],
+        figures=[figure] * (test.n_resamples >= MIN_DRAWS),
     )
+
+
+MIN_DRAWS = 20
+"""Minimum number of scores on shuffled labels for their histogram."""
 
 
 def show_selection(report: EvaluationReport) -> Section | None:

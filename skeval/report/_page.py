@@ -22,6 +22,7 @@ import numpy as np
 from skeval._inference.estimate import ConfidenceInterval
 from skeval.utils import _text
 from skeval.utils._checks import ignored_warnings
+from skeval.utils._plotting import separate_thousands
 
 MAX_LISTED = 5
 """Maximum number of items in a list before "and N more"."""
@@ -175,16 +176,14 @@ class Table:
         text omits it.
         """
         rows = [_write_row(row, "[{}, {}]") for row in self.rows]
-        if full:
-            rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows]
-            head = [name.replace("\n", " ") for name in self.head]
-            caption = fill_lines(self.caption, width) if self.n_in_text == 0 else []
-            return [*caption, *_text.align_rows([head, *rows], self.left, width)]
+        caption = fill_lines(self.caption, width) if full and self.n_in_text == 0 else []
+        rows = [[" ".join(cell.split("\n")) for cell in row] for row in rows] if full else rows
+        shown = rows if full else rows[: self.n_in_text]
         # headers of several lines are aligned at their last line
         names = [name.split("\n") for name in self.head]
         height = max(map(len, names))
         lines = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
-        return _text.align_rows([*map(list, lines), *rows[: self.n_in_text]], self.left, width)
+        return [*caption, *_text.align_rows([*map(list, lines), *shown], self.left, width)]
 
 
 MAX_PHONE = 40
@@ -317,7 +316,7 @@ def render(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["join_units"] = join_units
+    environment.filters["join_units"] = mark_options
     return environment.get_template(template).render(values)
 
 
@@ -333,6 +332,14 @@ def join_units(text: str) -> str:
     """Return a sentence without line breaks within "5 %", "P = 0.1" or "CI 1.5 to 2"."""
     units = r"(?<=\d) (?=%)|(?<=%) (?=CI)|(?<=CI) (?=[-\d])|(?<=\b[Pk]) (?=[=<>])|(?<=[=<>]) (?=\d)"
     return re.sub(rf"{units}|(?<=\d) (?=to [-\d])|(?<=\d to) (?=[-\d])", "\u00a0", text)
+
+
+def mark_options(text: str) -> Any:
+    """Return a sentence as HTML without line breaks within units and options such as --time."""
+    from markupsafe import Markup, escape
+
+    option = r'<span class="option">\g<0></span>'
+    return Markup(re.sub(r"(?<![\w-])--[a-z][a-z-]*", option, str(escape(join_units(text)))))
 
 
 WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its text at 9 px or more
@@ -384,6 +391,7 @@ def draw_svg(draw: Callable[..., Any], label: str, height: float, n_panels: int 
     with style.context(["default", STYLE | {"axes.prop_cycle": cycler(color=SERIES)}]):
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
+        separate_thousands(figure.axes)
         text = StringIO()
         # the browser renders the text with its own fonts
         with ignored_warnings(UserWarning, "Glyph|Matplotlib currently does not support"):

@@ -99,6 +99,11 @@ def write_verdict(report: ScoredReport) -> list[str]:
     relation = f"{RELATIONS[finding.relation]} {against}"
     if baseline is not None and finding.reference == str(baseline):
         relation += _write_difference(report, baseline, finding.relation)
+        if finding.relation == "untested":
+            worse = "worse" if baseline.difference > 0 else "no worse"
+            relation = f"{worse} than {against}, without a test of the difference"
+        if baseline.prediction == "the naive forecast":
+            details = ["The naive forecast is the target of the row before.", *details]
     if finding.relation == "open" and finding.permutation == "shown":
         relation = f"it beats shuffled labels ({finding.counted}), but does not clearly beat "
         relation, details = relation + against, []

@@ -5,7 +5,7 @@ matplotlib is imported only when something is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import singledispatch
 from typing import Any, ClassVar, Self
@@ -87,6 +87,7 @@ class Display:
         self.ax_: Any = axes[0]
         self.figure_: Any = axes[0].figure
         self._draw(self.ax_, **kwargs)
+        separate_thousands(axes)
         return self
 
     @property
@@ -457,6 +458,18 @@ def draw_mapping(result: Mapping[Any, Any], *, ax: Any = None) -> Display:
     return NullDistributionDisplay.from_result(result, ax=ax)
 
 
+def separate_thousands(axes: Iterable[Any]) -> None:
+    """Write large numbers of linear axes as 20,000, with few ticks, so that they do not touch."""
+    from matplotlib.ticker import MaxNLocator, ScalarFormatter
+
+    for axis in (axis for ax in axes for axis in (ax.xaxis, ax.yaxis)):
+        largest = np.abs(axis.get_view_interval()).max()
+        if type(axis.get_major_formatter()) is ScalarFormatter and 1e4 <= largest < 1e7:
+            axis.set_major_formatter("{x:,.0f}")
+            if axis.axis_name == "x":
+                axis.set_major_locator(MaxNLocator(3))
+
+
 def mark_integers(ax: Any) -> None:
     """Put ticks of the vertical axis at integers."""
     from matplotlib.ticker import MaxNLocator
@@ -485,6 +498,6 @@ def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> None:
 
 
 def shorten_name(name: object) -> str:
-    """Return a name shortened to fit beside an axis."""
-    text = " ".join(str(name).split())
-    return text if len(text) <= MAX_NAME_LENGTH else text[: MAX_NAME_LENGTH - 1] + "…"
+    """Return a name shortened to fit beside an axis, without its middle."""
+    text, half = " ".join(str(name).split()), MAX_NAME_LENGTH // 2
+    return text if len(text) <= MAX_NAME_LENGTH else f"{text[:half]}…{text[1 - half :]}"

@@ -257,6 +257,8 @@ def say_pvalue(pvalue: float) -> str:
 
 def write_with_spread(value: float, standard_error: float) -> str:
     """Return a number of about 0 to 1, with its standard error."""
+    if standard_error == 0:
+        return f"{value:.3f} (no variation)"
     spread = f"{standard_error:.3f}"
     if not standard_error >= 0.0005:
         spread = write_number(standard_error, 1.0) if standard_error > 0 else "unknown"

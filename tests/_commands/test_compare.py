@@ -91,6 +91,21 @@ def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert "undefined" not in printed
 
 
+@pytest.mark.parametrize(
+    ("metric", "depends"), [("f1", True), ("recall_score", True), ("matthews_corrcoef", False)]
+)
+def test_the_class_of_a_metric_of_one_class_is_named(metric, depends, tmp_path, capsys):
+    y, paths = np.repeat(["cat", "dog"], [30, 40]), [str(tmp_path / f"{k}.csv") for k in range(2)]
+    for path, rows in zip(paths, [[0, 1, 45], [2, 50, 51, 52]], strict=True):
+        predicted = y.copy()
+        predicted[rows] = np.where(y[rows] == "cat", "dog", "cat")
+        pd.DataFrame({"target": y, "prediction": predicted}).to_csv(path, index=False)
+    for label, other in (("dog", "cat"), ("cat", "dog")):
+        main(["compare", *paths, "--metric", metric, "--pos-label", label])
+        printed = " ".join(capsys.readouterr().out.split())
+        assert (f"class {label!r}. --pos-label {other}" in printed) == depends
+
+
 @pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "-1%", "nan", "5 %%"])
 def test_a_margin_that_allows_everything_is_refused(files, margin, capsys):
     try:

@@ -561,3 +561,17 @@ def test_bundled_names_and_files_are_sources(tmp_path, capsys):
     assert "did you mean 'iris'" in refuse("irsi")
     assert "does not exist" in refuse(tmp_path / "nowhere" / "table.csv")
     assert "is a folder" in refuse(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--by site", "by: 'site'; numbers: 'x', 'score'; categories: 'site'"),
+        ("--by site --drop site", "by: 'site'; numbers: 'x', 'score'"),
+        ("--by site --drop x", "categories: 'site'; left out: 'x'"),
+        ("--by site --predictions score", "predictions: 'score'; by: 'site'"),
+    ],
+)
+def test_the_note_on_columns_says_how_each_is_used(tmp_path, words, said):
+    data = write(tmp_path / "a.csv", site=[*"pq"] * 30, score=[0.2, 0.4, 0.6] * 20)
+    assert load(data, *words.split()).notes[0].endswith(said)

@@ -656,3 +656,15 @@ def test_no_line_ends_within_an_interval():
     report = skeval.evaluate_predictions(y, 1 / (1 + np.exp(rng.normal(1 - 2 * y))))
     lines = [line for width in range(50, 100) for line in report.to_text(width=width).splitlines()]
     assert not [line for line in lines if re.search(r"(\(95 % CI|CI -?[\d.]+( to)?)$", line)]
+
+
+def test_an_estimator_that_is_missing_is_reported_before_the_table(tmp_path, capsys):
+    words = ["evaluate", str(tmp_path / "missing.csv"), "--estimator", "no_such_module:make"]
+    assert main(words) == 2
+    assert "no_such_module" in capsys.readouterr().err
+
+
+def test_a_summary_says_where_the_parts_of_include_are(capsys):
+    for words in ([], ["--include", "holdout"]):
+        assert main(["evaluate", "iris", "--budget", "2", *words]) == 0
+        assert ("--include" in capsys.readouterr().out) == bool(words)

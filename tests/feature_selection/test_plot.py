@@ -79,7 +79,7 @@ def test_frequency_takes_the_names_of_a_fitted_pipeline():
     display = SelectionFrequencyDisplay.from_result(rule)
     widths, names = widths_and_names(display)
     assert widths == [1.0]
-    assert names == ["a $long$ name a $long$ name a $…"]
+    assert names == ["a $long$ name a …e a $long$ name"]
     display.figure_.canvas.draw()  # the dollars are no formula
     skipped = CV2FeatureSelectionPipeline(SelectKBest(k=1), GaussianNB(), cv=None).fit(frame, y)
     with pytest.raises(AttributeError, match="fold_supports_ needs inner rounds"):

@@ -1,6 +1,6 @@
 """Displays of intervals, comparisons and permutation tests."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -205,3 +205,22 @@ def test_a_comparison_is_drawn_as_the_differences_of_its_pairs():
 
 def shallow():
     return DecisionTreeClassifier(max_depth=1)
+
+
+def test_large_numbers_of_an_axis_do_not_touch():
+    values = {"values": [2e4, 3e5], "lows": [1e4, 2e5], "highs": [3e4, 4e5]}
+    display = EstimatesDisplay(names=["a", "b"], xlabel="price", **values).plot()
+    display.figure_.canvas.draw()
+    labels = [label for label in display.ax_.get_xticklabels() if label.get_text()]
+    boxes = [label.get_window_extent() for label in labels]
+    assert all("," in label.get_text() for label in labels if len(label.get_text()) > 4)
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+def test_long_names_that_differ_at_their_ends_stay_different():
+    names = [f"{start} of all the genes of the study - svm{end}" for start in "ab" for end in "12"]
+    values = {key: [0.1, 0.2, 0.3, 0.4] for key in ("values", "lows", "highs")}
+    display = EstimatesDisplay(names=names, xlabel="difference", **values).plot()
+    shown = {label.get_text().split("\n")[0] for label in display.ax_.get_yticklabels()}
+    assert len(shown) == 4
+    assert max(map(len, shown)) < min(map(len, names))

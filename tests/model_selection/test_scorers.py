@@ -21,6 +21,7 @@ from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import RFECV, SelectKBest, SequentialFeatureSelector
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegressionCV, Ridge
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
@@ -488,3 +489,10 @@ def test_a_search_passes_its_weights_to_the_scorers(several):
     search.fit(X, y, sample_weight=weights)
     run = {"method": "oob", "n_resamples": 5, "random_state": 0, "sample_weight": weights}
     assert search.best_score_ == -bootstrap_error(SVC(), X, y, **run).value
+
+
+def test_an_unknown_score_is_refused_before_the_search():
+    with pytest.raises(ValueError, match="'acuracy'"):
+        make_permutation_scorer("acuracy")
+    for scoring in ("accuracy", None, get_scorer("accuracy")):
+        make_permutation_scorer(scoring)

@@ -11,10 +11,12 @@ from helpers.crossed import each_value
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
 from skeval.metrics import error_rate
@@ -225,6 +227,13 @@ def test_texts_are_named(estimate, model, data, message):
     message = f"X must contain numbers for this estimator, got {message}"
     with pytest.raises(ValueError, match=message):
         estimate(model, data, Y)
+
+
+def test_a_vectorizer_takes_a_column_and_no_data_frame():
+    model = make_pipeline(CountVectorizer(), LogisticRegression())
+    with pytest.raises(ValueError, match=r"X must be one column of texts .* X\['word'\]"):
+        cross_val_error(model, TEXTS[["word"]], Y)
+    assert np.isfinite(cross_val_error(model, TEXTS["word"], Y).value)
 
 
 def test_a_single_feature_is_a_column():

@@ -258,6 +258,18 @@ def test_ordered_samples_are_not_exchanged(cv):
     assert "no evidence that it beats predicting with the naive forecast" in report.verdict
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_without_an_interval_the_headline_says_which_error_is_larger(known):
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(rng.normal(size=100))
+    drift = np.cumsum(rng.normal(scale=0.1, size=100))  # its errors are correlated
+    X = (walk + drift if known else rng.normal(size=100))[:, None]
+    report = evaluate(Ridge(1e-6), X, walk, cv=TimeSeriesSplit(2), random_state=0)
+    assert report.baseline.relation == "untested"
+    assert (report.baseline.difference > 0) == (not known)
+    assert ("no worse than" in report.verdict) == known
+
+
 @pytest.mark.parametrize(("gap", "loss"), [(0, "absolute"), (3, "squared"), (0, "zero_one")])
 def test_the_guess_is_the_value_of_a_season_before_that_each_model_knew(gap, loss):
     rng, cv = np.random.default_rng(0), TimeSeriesSplit(4, gap=gap, max_train_size=100)

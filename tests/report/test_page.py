@@ -96,7 +96,7 @@ def test_a_notebook_gets_the_same_part_each_time_and_drawing_leaves_no_trace(nas
     assert fragment.startswith('<div class="skeval">')
     document = Document(fragment)
     assert not document.all("html")
-    assert len(document.all("svg")) == 9
+    assert len(document.all("svg")) == 8  # no histogram of a few permutations
     css = re.sub(r"/\*.*?\*/", "", re.search("<style>(.*?)</style>", fragment, re.S)[1])
     selectors = re.findall(r"([^{}]+)\{", re.sub(r"@media[^{]+\{", "", css))
     selectors = [one.strip() for many in selectors for one in many.split(",")]

@@ -181,7 +181,7 @@ def test_different_features_without_names_are_said_to_have_no_stability():
 
 def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     X, y = table
-    report = skeval.evaluate(GaussianNB(), X[list("abcd")], y, **PERMUTED)
+    report = skeval.evaluate(GaussianNB(), X[list("abcd")], y, **PERMUTED | {"n_permutations": 20})
 
     def fail(*arguments, **options):
         raise RuntimeError("no ink")

@@ -376,6 +376,10 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
         squared = to_centroids(points, partition, "sqeuclidean")
         means = _stack([_mean(points[rows]) for rows in partition.members])
         within = squared_norms(points)
+        # the deviations from the mean of all samples would be dense
+        pairs = np.square(euclidean(means, means))
+        between = float(partition.sizes @ pairs @ partition.sizes) / (2 * partition.n_samples)
+        result["between_squares"] = between
     result["squares"] = squared
     # distances by the metric itself
     if not has_centroids(metric):

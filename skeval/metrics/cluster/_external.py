@@ -85,15 +85,14 @@ class PairCounts(NamedTuple):
 def encode(labels: ArrayLike, name: str) -> tuple[np.ndarray, int]:
     """Validate labels, and return codes ``0 .. n_codes - 1``. Strings and objects are hashed."""
     _checks.check_no_clusterer(name, labels)
-    array: np.ndarray = _checks.check_data(
-        name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None
-    )
+    options: Any = {"ensure_2d": False, "ensure_min_samples": 0, "dtype": None}
+    array = np.asarray(_checks.check_data(name, labels, ensure_all_finite="allow-nan", **options))
+    _checks.check_complete(name, array)
     if array.ndim == 2 and array.shape[1] == 1:  # a column, as some clusterers return
         array = array[:, 0]
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")
     _checks.refuse_fractions(name, array, "Pass the label of a cluster for each sample")
-    _checks.check_complete(name, array)
     # numbers, or labels of any type that can be hashed, which is faster than sorting them
     if array.dtype.kind not in "OUS":
         values, codes = _checks.number_values(array)

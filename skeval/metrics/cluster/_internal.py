@@ -1353,8 +1353,8 @@ def internal_indices(
     -----
     UndefinedMetricWarning
         If an index is nan. Centroid indices are nan for a metric without centroids.
-        Calinski-Harabasz is nan if X is sparse, all clusters are singletons, or it is 0 / 0. Dunn
-        is nan if it is 0 / 0.
+        Calinski-Harabasz is nan if all clusters are singletons. It and Dunn are nan if they are
+        0 / 0.
 
     See Also
     --------

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.crossed import each_value
 from hypothesis import given, settings
@@ -61,6 +62,16 @@ def quiet(function, *args, **kwargs):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return function(*args, **kwargs)
+
+
+@pytest.mark.parametrize("kind", [float, object, pd.Series])
+def test_a_missing_label_is_located(kind):
+    labels = np.array([0.0, 1.0, np.nan, 1.0], dtype=object if kind is object else float)
+    labels = pd.Series(labels) if kind is pd.Series else labels
+    with pytest.raises(ValueError, match=r"labels_pred .* 1 of 4, the first at position 2"):
+        external_indices([0, 0, 1, 1], labels)
+    with pytest.raises(ValueError, match="infinity"):
+        external_indices([0, 0, 1, 1], [0, 1, np.inf, 1])
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 1.5], ["a", None, "b"], [0, 1, np.nan], [[0], [1]] * 2])

@@ -231,6 +231,15 @@ def test_nothing_is_undefined_that_was_not_asked_for(recwarn):
     assert not recwarn
 
 
+def test_sums_of_squares_of_sparse_samples_are_those_of_dense_ones():
+    X, y = DATA[30]
+    names = ["sse", "compactness", "calinski_harabasz"]
+    dense = internal_indices(X, y, indices=names)
+    sparse = internal_indices(csr_matrix(X), y, indices=names)
+    for name in names:
+        assert sparse[name] == pytest.approx(dense[name], rel=1e-8)
+
+
 SIZES = [400, 200, 100, 30, 1]
 N = sum(SIZES)
 CLOUD, CLOUDS = make_blobs(SIZES, 8, cluster_std=6.0, random_state=0)
