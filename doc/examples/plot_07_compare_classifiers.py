@@ -37,7 +37,7 @@ for comparison in others.values():
 
 # %%
 # The plain paired t-test treats 25 overlapping splits as 25 independent experiments. Its interval
-# is too short.
+# is too narrow.
 scores = corrected.extra.split_scores
 differences = scores[:, 0] - scores[:, 1]
 plain = ttest_rel(*scores.T)
@@ -47,7 +47,7 @@ print(f"plain t-test: P = {plain.pvalue:.1e}; corrected: P = {corrected.differen
 # %%
 rows = [
     (
-        "plain t (too short)",
+        "plain t (too narrow)",
         differences.mean() - half,
         differences.mean(),
         differences.mean() + half,

@@ -29,7 +29,7 @@ print(result.confidence_interval(0.9, method="symmetric"))
 
 # %%
 # The published statistic perturbs the *training* error. With 30 features and 80 samples, the SVM
-# makes almost no training errors with any weights, so the interval is far too short. A warning
+# makes almost no training errors with any weights, so the interval is far too narrow. A warning
 # reports this.
 import warnings  # noqa: E402
 

@@ -216,7 +216,7 @@ class Table:
                 self.notes.append(
                     f"the values of {name!r} repeat ({n_values} values in {len(column)} rows). If "
                     "each value identifies an object, such as a patient, its rows are not "
-                    "independent, and intervals are too short. Pass "
+                    "independent, and intervals are too narrow. Pass "
                     f"{write_option('--groups', name)}."
                 )
 
@@ -432,7 +432,7 @@ class Table:
         """Return how a column of dates is used."""
         if len(readings) > 1:
             return "write dates as 2024-01-31, because the day or the month may come first"
-        later = f"pass {write_option('--time', name)} to predict the later rows, or "
+        later = f"pass {write_option('--time', name)} to predict later rows from earlier ones, or "
         later = later if hasattr(self.options, "time") else ""
         return f"{later}pass --date-features to convert dates to numbers"
 

@@ -39,7 +39,7 @@ examples:
     skeval compare old.csv new.csv --groups patient
 """
 FILES = """
-A                  file with the predictions in use
+A                  file with the current predictions
 B                  file with the new predictions
 """
 COLUMNS = f"""

@@ -604,7 +604,7 @@ def describe_tail(tested: TestLosses, n: int) -> str:
     if not 0 < half <= n * (0.12 - 0.3 / math.sqrt(n)):
         return ""
     return (
-        f"The interval may be too short: half of the error comes from {half} of {n} samples, "
+        f"The interval may be too narrow: half of the error comes from {half} of {n} samples, "
         "fewer than with normally distributed errors. Look at these samples. Large errors affect "
         "loss='absolute' less."
     )

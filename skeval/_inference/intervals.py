@@ -60,7 +60,7 @@ LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 ROUNDING = 1e-12
 """Relative difference up to which numbers are equal except for rounding."""
 MIN_GROUPS = 10
-"""Number of groups below which reports and functions warn that an interval may be too short."""
+"""Number of groups below which reports and functions warn that an interval may be too narrow."""
 
 
 def clip_limits(limits: Limits, bounds: Limits) -> Limits:
@@ -384,7 +384,7 @@ def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limit
 
 
 def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
-    """Return the normal interval on the plug-in variance, which is too short near 0 and 1."""
+    """Return the normal interval on the plug-in variance, which is too narrow near 0 and 1."""
     p = errors / n
     return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), confidence_level, (0.0, 1.0))
 

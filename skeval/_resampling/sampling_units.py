@@ -118,7 +118,9 @@ class Target:
         if len(self.outputs) == 1 and predicted.ndim == 1:
             predicted = predicted[:, None]
         if predicted.shape != shape:
-            raise ValueError(f"estimator must predict the shape {shape}, got {predicted.shape}.")
+            raise ValueError(
+                f"estimator must return predictions of shape {shape}, got {predicted.shape}."
+            )
         if self.output_classes:
             columns = zip(self.output_classes, predicted.T, strict=True)
             codes = [find_codes(classes, np.array(column.tolist())) for classes, column in columns]

@@ -527,6 +527,6 @@ def caution_about_shape(X: Any, labels: np.ndarray) -> str:
         return ""
     return (
         f"No gap: between the centers of clusters {', '.join(merged)}, samples are about as dense "
-        "as at the centers. They may be parts of one curved or elongated cluster, which the "
-        "reference data do not have."
+        "as at the centers. The clusters may be parts of one curved or elongated cluster. The "
+        "reference data contain no such clusters."
     )

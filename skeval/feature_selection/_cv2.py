@@ -750,7 +750,7 @@ def selection_bias(
     -----
     The interval is the corrected resampled t [2]_ over the folds of all repeats. Its variance is
     the variance of the `J` fold differences times ``1/J + n_test/n_train``. An interval from the
-    variation over repeats would be too short, because this measures only the effect of shuffling.
+    variation over repeats would be too narrow, because this measures only the effect of shuffling.
 
     References
     ----------

@@ -192,8 +192,8 @@ def compare_classifiers(
     McNemar's test, 95 % interval
       GaussianNB - KNeighborsClassifier   0.0070 [-0.0170, 0.0310]  P = 0.67
       No significant difference at 5 % (P = 0.67). This is not evidence of equality. The
-      difference may be anywhere from -0.017 to 0.031 (95 % CI). This applies to these
-      predictions; variation from retraining is not included.
+      difference may be anywhere from -0.017 to 0.031 (95 % CI). The test is for these
+      predictions only; variation from retraining is not included.
 
     All pairs of three:
 

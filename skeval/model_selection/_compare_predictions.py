@@ -102,7 +102,7 @@ def compare_predictions(
         simultaneously [7]_ [8]_, for any number of models. "permutation" swaps the two predictions
         of each sample at random. The P-value is exact if the two models are exchangeable, and the
         interval inverts the test. "bootstrap" resamples the samples. With few groups its
-        interval is too short (see Notes). "mcnemar" counts the samples that exactly one of two
+        interval is too narrow (see Notes). "mcnemar" counts the samples that exactly one of two
         models predicts correctly. "cochran_q" first tests whether all models are correct equally
         often. "delong" compares areas under ROC curves. With two classes, the second one in sorted
         order is positive. With more, the metric is "roc_auc_ovr" or "roc_auc_ovo". The metric
@@ -170,7 +170,7 @@ def compare_predictions(
     at most the number of models that are not significantly worse [8]_. Percentiles of bootstrap
     ranks are not a valid interval. For models of equal performance, they often exclude the true
     rank, 1. :doc:`/validation` has the false-positive rate of "max_t" for equal models. With few
-    groups, the intervals of "bootstrap" are too short.
+    groups, the intervals of "bootstrap" are too narrow.
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`. Its interval
     contains each difference `c` for which the same test of :math:`|d^* - \bar s c|` against
@@ -235,8 +235,8 @@ def compare_predictions(
       b  0.7500
     McNemar's test, 95 % interval
       a - b   0.1750 [0.0622, 0.2792]  P = 0.0043
-      a scores higher than b; the difference is significant at 5 % (P = 0.0043). This
-      applies to these predictions; variation from retraining is not included.
+      a scores higher than b; the difference is significant at 5 % (P = 0.0043). The test is
+      for these predictions only; variation from retraining is not included.
     >>> comparison["a", "b"].extra.only_a
     18
     """

@@ -239,7 +239,7 @@ def compare_scores(
       The default method compares the two models using only their own scores.
       forest has the best mean rank; it differs significantly from svm, bayes (Wilcoxon's
       signed-rank test, level 5 % for all of 3 pairs). 3 of 3 pairs differ significantly.
-      This applies to data sets like these, not to a single data set.
+      The test is for data sets like these, not for a single data set.
     >>> comparison.tied
     []
 

@@ -281,8 +281,8 @@ class Difference(ResultWithValue):
         sign = 1 if self.greater_is_better else -1
         a, b, by = self.a, self.b, f"by {self.margin:g} or more"
         better = (self if sign > 0 else self._reverse()).confidence_interval(1 - 2 * self.level)
-        limit = f"{100 * (1 - self.level):g} % confidence limit for its advantage {better.low:.2g}"
-        evidence = f"({_text.say_pvalue(worse)}, {limit})"
+        limit = f"lower {100 * (1 - self.level):g} % confidence limit of the advantage of {a}"
+        evidence = f"({_text.say_pvalue(worse)}; {limit}: {better.low:.2g})"
         not_worse = f"{a} is not worse than {b} {by} {evidence}."
         if worse > self.level:
             not_worse = f"{a} may be worse than {b} {by} {evidence}. Non-inferiority is not shown."

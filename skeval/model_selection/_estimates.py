@@ -405,7 +405,7 @@ def cross_val_error(
     -----
     The standard error is the standard error of the mean per-sample loss. It ignores that folds
     share training samples. No unbiased estimate of that variance exists [1]_, and Wilson's
-    interval with this standard error is too short (:doc:`/validation`). The default, "inflated",
+    interval with this standard error is too narrow (:doc:`/validation`). The default, "inflated",
     therefore doubles the variance, and uses Jeffreys' interval for 0-1 loss. For a single test set
     (hold-out), the interval is Wilson's. For a report, use the interval of `error_interval`
     instead. It is a tenth shorter, because it averages over repeated folds.
@@ -699,7 +699,7 @@ def perturbation_interval(
     Notes
     -----
     The theory of [1]_, for "resubstitution", assumes many samples and few features. On other data,
-    its interval "normal" is far too short, and "cross_validation" is better (:doc:`/validation`
+    its interval "normal" is far too narrow, and "cross_validation" is better (:doc:`/validation`
     has the coverage of both). If the classes are easy to separate, there are few errors or none,
     and the coverage of "normal" is even lower. Therefore, the default is "wilson".
 
@@ -790,7 +790,7 @@ def perturb_error(
         _checks.warn_user(
             f"the resubstitution error ({write_number(apparent)}) is below half the "
             f"cross-validated error ({write_number(error)}): the estimator overfits, so the "
-            "interval is too short. Use statistic='cross_validation'."
+            "interval is too narrow. Use statistic='cross_validation'."
         )
     intervals.check_enough_draws(len(statistics), inputs.confidence_level, form)
     # standard error and intervals from the deviations

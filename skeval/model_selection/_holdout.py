@@ -82,7 +82,7 @@ def holdout_error(
 
         Under random sampling, ``confidence_interval(method=)`` accepts "wilson" (default),
         "agresti_coull", "jeffreys", "exact", "wald" or "normal". With priors, it accepts
-        "stratified_wilson" [1]_ (default) or "normal". The normal interval is too short for few
+        "stratified_wilson" [1]_ (default) or "normal". The normal interval is too narrow for few
         errors, and nan for none. If groups are passed, the methods are the same as for random
         sampling, even if priors are passed. They use the effective number of independent samples
         and Student's t quantile. "t" replaces "normal".

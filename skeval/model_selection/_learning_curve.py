@@ -251,8 +251,8 @@ def learning_curve_band(
     if len(kept) < 2:
         worst = sizes[np.isfinite(by_fold).sum(axis=0).argmin()]
         raise ValueError(
-            f"train_sizes must be large enough: fits to {worst:g} samples fail, or have no score, "
-            f"in all but {len(kept)} folds."
+            "train_sizes must be larger, so that two folds or more have a score at every size, got "
+            f"{len(kept)}. Fits to {worst:g} samples fail, or have no score, most often."
         )
     warn_left_out(label, len(by_fold) - len(kept), len(by_fold))
     measured = [average(column, ratio, {}) for column in kept.T]

@@ -691,8 +691,8 @@ class ComparisonMethod:
         return 1 - confidence_level if self.over_datasets else min(level, paired.MAX_LEVEL)
 
 
-RULES = "This applies to these predictions; variation from retraining is not included."
-DATASETS = "This applies to data sets like these, not to a single data set."
+RULES = "The test is for these predictions only; variation from retraining is not included."
+DATASETS = "The test is for data sets like these, not for a single data set."
 MEAN_RANKS = f"The mean ranks of two models depend on which other models are compared. {DATASETS}"
 
 ComparisonTest = Literal[

@@ -376,8 +376,8 @@ def require_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
     if not weighted.all():
         name, site = list(sites.items())[int(np.argmin(weighted))]
         raise ValueError(
-            "groups must have sites with a standard error above 0, which gives the weight of a "
-            f"site, but {name!r} has {site.standard_error} at {site.value}."
+            "groups must have sites with standard errors above 0, because these determine the "
+            f"weights of the sites, but {name!r} has {site.standard_error} (error {site.value})."
         )
 
 

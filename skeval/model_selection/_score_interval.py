@@ -183,7 +183,7 @@ def score_interval(
     Notes
     -----
     The coverage of "corrected_t" is lower on small test sets, where R2 is too low on average.
-    :doc:`/validation` compares both methods. Intervals of R2 are too short for log-normal targets
+    :doc:`/validation` compares both methods. Intervals of R2 are too narrow for log-normal targets
     and rare outliers. Intervals of scikit-learn's named scores are clipped to the range of the
     score. In a small data set, a test set with a tenth of the samples may contain a single class.
     The area under the curve is then undefined for "corrected_t", so increase `test_size`.

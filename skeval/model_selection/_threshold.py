@@ -332,8 +332,8 @@ def _measure_chosen(
     # the lowest threshold has sensitivity 1, but the highest may have a low specificity
     if rule.rule == "specificity" and apparent[1] < rule.wanted - TIE:
         details["caution"] = (
-            f"No threshold has a specificity of {rule.wanted:g}. The highest score, with "
-            f"specificity {apparent[1]:.3g}, is used."
+            f"No threshold reaches a specificity of {rule.wanted:g}. The highest score is used as "
+            f"the threshold (specificity {apparent[1]:.3g})."
         )
     estimates = {
         "threshold": Estimate(

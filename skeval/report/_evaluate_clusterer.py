@@ -674,8 +674,8 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
         rows.append(("noise", f"{n_noise}", "", ""))
     n_resamples = stability.replicates.shape[1]
     table = Table(
-        "The table lists the mean Jaccard coefficient with the most similar cluster of "
-        f"{n_resamples} bootstrap samples. A cluster is stable above 0.75.",
+        "The table lists the Jaccard coefficient with the most similar cluster of a bootstrap "
+        f"sample, averaged over {n_resamples} samples. A cluster is stable above 0.75.",
         ["cluster", "samples", "Jaccard", "verdict"],
         rows,
         left=(0, 3),

@@ -125,7 +125,7 @@ def evaluate_predictions(
 
     Notes
     -----
-    With four positives or fewer, the interval of the average precision is too short.
+    With four positives or fewer, the interval of the average precision is too narrow.
     :doc:`/validation` has the coverage of all intervals in simulations.
 
     Examples

@@ -594,7 +594,7 @@ def _refuse_order(evaluation: Evaluation) -> str:
 def _refuse_permutations(evaluation: Evaluation) -> str:
     """Return why labels must not be shuffled, which breaks up sampling units."""
     if evaluation.predictions.cases.kind is UnitKind.FOLD:
-        return "the folds of cv may keep samples together. Pass groups"
+        return "cv may keep dependent samples in the same fold. Pass their groups"
     return _refuse_order(evaluation)
 
 

@@ -612,7 +612,7 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
     head = ["sample", "true", "predicted" if numbers else "predicted as"]
     caption = f"These samples {'have the largest residuals' if numbers else 'are misclassified'}."
     if ranked:
-        caption = "These samples are misranked in most pairs with the other class."
+        caption = "These samples are ranked on the wrong side of most samples of the other class."
         head[-1] = "ranked as"
     # the worst samples in a table
     rows: list[Any] = []

@@ -103,7 +103,7 @@ def write_verdict(report: ScoredReport) -> list[str]:
             worse = "worse" if baseline.difference > 0 else "no worse"
             relation = f"{worse} than {against}, without a test of the difference"
         if baseline.prediction == "the naive forecast":
-            details = ["The naive forecast is the target of the row before.", *details]
+            details = ["The naive forecast is the target of the previous row.", *details]
     if finding.relation == "open" and finding.permutation == "shown":
         relation = f"it beats shuffled labels ({finding.counted}), but does not clearly beat "
         relation, details = relation + against, []
@@ -564,7 +564,7 @@ def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
             verb = "has a residual" if n == 1 else "have residuals"
             what = f"{verb} over three times the root mean square"
         if is_ranked(report.out_of_fold, report.rare_class):
-            what = f"{verb} misranked in most pairs with the other class"
+            what = f"{verb} ranked on the wrong side of most samples of the other class"
         return f"{count(n, 'sample')} {what}"
 
     suspects = np.flatnonzero(hard.suspect).tolist()
@@ -616,12 +616,12 @@ def describe_interval(report: ScoredReport) -> list[str]:
         limit = "Because of this problem, the interval may miss the true error."
     elif answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
         limit = (
-            "The interval may be too short: some predicted probabilities are 0, and the log loss "
+            "The interval may be too narrow: some predicted probabilities are 0, and the log loss "
             "of such a sample is very large if it belongs to that class."
         )
     elif in_time and n < MIN_IN_TIME:
         limit = (
-            "The interval may be too short: with strongly autocorrelated errors it needs at least "
+            "The interval may be too narrow: with strongly autocorrelated errors it needs at least "
             f"{MIN_IN_TIME} samples."
         )
     elif "caution" in answer.details:

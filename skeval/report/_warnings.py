@@ -442,7 +442,7 @@ def warn_of_selection(stability: Estimate | None) -> Iterator[CheckResult]:
             "selection",
             "Selection without effect",
             f"the selector keeps all {stability.extra.selected_always} features",
-            "If they were chosen beforehand with the target, the error is far too low. Pass all "
+            "If they were chosen beforehand using the target, the error is far too low. Pass all "
             "candidate features.",
         )
 
@@ -675,7 +675,8 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[CheckResult]:
         CheckResult(
             "serious",
             evidence,
-            "These are trained on fewer samples. Use fewer features or a penalty (Ridge).",
+            "The models of the folds are trained on fewer samples, so they do not show this. Use "
+            "fewer features or a penalized model, such as Ridge.",
             "least squares with about as many features as samples are undetermined",
             code="undetermined",
             title="Undetermined least squares",

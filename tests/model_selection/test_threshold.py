@@ -262,4 +262,4 @@ def test_a_specificity_that_no_threshold_has_is_named(wanted, reached):
     assert ("caution" in cut.details) != reached
     report = skeval.evaluate_predictions(y, score, threshold=rule, random_state=0)
     page = str(report.to_html())
-    assert ("No threshold has a specificity of 0.99" in page) != reached
+    assert ("No threshold reaches a specificity of 0.99" in page) != reached

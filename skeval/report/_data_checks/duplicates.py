@@ -99,7 +99,7 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
     yield CheckResult(
         "serious",
         f"{n_copies} of {n} samples are exact copies of another sample",
-        "Copies in both training and test set make errors too low and intervals too short. Remove "
+        "Copies in both training and test set make errors too low and intervals too narrow. Remove "
         "the copies, or pass a common group for the samples of one object (groups=).",
     )
 

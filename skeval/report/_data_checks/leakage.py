@@ -110,7 +110,7 @@ def check_target_copies(table: TableDescription) -> Iterator[CheckResult]:
     evidence = f"{table.name(best)} is {'nearly ' if n_other else ''}a copy of the target"
     if n_other:
         evidence += f" ({n_other} row{'s differ' if n_other > 1 else ' differs'})"
-        advice += " A test result that is known before the target may stay."
+        advice += " It may stay if it is a measurement that is known before the target."
     yield CheckResult("serious", evidence, advice)
 
 

@@ -171,7 +171,7 @@ def check_order(
             f"the rows seem to be in time order{objects} ({reason or slow}), "
             f"{'' if len(alike) > 1 else 'and '}{_join_evidence(alike)}",
             "Shuffled folds train on neighbors of the tested rows, so errors may be too low, "
-            "intervals too short and P-values too small. Test on later rows (--time, or "
+            "intervals too narrow and P-values too small. Test on later rows (--time, or "
             "cv=TimeSeriesSplit()), or pass repeated measurements as groups=.",
             code="time-order",
             title="Time order",
