@@ -234,7 +234,10 @@ def _compare_many(report: ComparisonReport) -> list[str]:
     first = report.first
     if report.deciding:
         quantity, sign = _find_compared_metric(report)
-        amount = write_number(sign * comparison.values[comparison.names.index(best[0])])
+        # the value of the table, as for one model; the tests compare means over test sets
+        value = comparison.values[comparison.names.index(best[0])]
+        known = report.reports[best[0]].metrics.get(report.deciding)
+        amount = write_number(sign * (value if known is None else known.value))
     else:
         sign = -1.0 if first.answer.name == AREA else 1.0
         values = {name: sign * one.value for name, one in report.estimates.items()}
@@ -370,7 +373,8 @@ def show_measures(report: ComparisonReport) -> Section | None:
         pooled += WITHOUT_RETRAINING
     caption = f"{caption}{pooled * (first.n_fits > 0)}".strip()
     curves: list[tuple[Any, str]] = [(RocCurveDisplay, caption)]
-    if first.probabilities is not None and len(report) <= len(LINES):
+    predicted = [one.out_of_fold.probabilities for one in report.reports.values()]
+    if any(one is not None for one in predicted):
         curves += [
             (ReliabilityDisplay, f"The figure shows {CALIBRATION_CURVE}."),
             (NetBenefitDisplay, "The figure shows the net benefit of each model by threshold."),
@@ -389,6 +393,8 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     for position, (name, report) in enumerate(reports.items()):
         once, true, options = read_once(report)
         predictions, shown = report.out_of_fold, shorten_name(name_label(name))
+        if predictions.probabilities is None and display is not RocCurveDisplay:
+            continue
         scores, positive = predictions.probabilities, predictions.target.positive_code
         scores = predictions.class_scores if scores is None else scores
         style: dict[str, Any] = {"color": f"C{position}", "linestyle": LINES[position]}

@@ -9,16 +9,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.html import Document
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_classification
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
 
 import skeval
 from skeval.model_selection import compare_predictions, metric_interval, new_site_error
+from skeval.utils._text import write_number
 
 FEW = {"cv": 3, "n_permutations": 0, "random_state": 0}
 
@@ -419,3 +421,18 @@ def test_errors_say_what_to_write_instead(data, found):
         new_site_error(GaussianNB(), X, y, sites=np.arange(len(y)) % 5)
     with pytest.raises(TypeError, match="y_true == 'a'"):
         metric_interval("f1", y, y, pos_label="a")
+
+
+def test_models_without_probabilities_have_no_curves_of_them(tmp_path):
+    X, y = make_classification(100, flip_y=0.3, random_state=0)
+    models = {"svc": SVC(), "bayes": GaussianNB()}
+    report = skeval.evaluate(models, X, y, scoring="f1", random_state=0, budget=8)
+    page = tmp_path / "report.html"
+    report.to_html(page)
+    text = page.read_text(encoding="utf-8")
+    assert "net benefit of each model" in text
+    assert "could not be drawn" not in text
+    # the verdict has the number of the table
+    three = skeval.evaluate(models | {"knn": KNeighborsClassifier()}, X, y, scoring="f1", cv=3)
+    best = three.comparison.best[0]
+    assert write_number(three[best].metrics["f1"].value) in three.verdict
