@@ -562,7 +562,7 @@ def name_options(text: str) -> str:
     return ARGUMENT.sub(replace_one, text)
 
 
-MAX_LISTED, MAX_CLASSES = 4, 6
+MAX_LISTED, MAX_CLASSES = 4, 5
 """Maximum number of columns, and of classes, that are named."""
 
 

@@ -55,8 +55,8 @@ def add_cluster(commands: Any) -> None:
     """Add the command to the subparsers."""
     texts = (
         "choose the number of clusters, using tests, internal indices and stability",
-        "Choose the number of clusters by tests against data without clusters, and compare\n"
-        "all numbers by internal indices and the agreement of clusterings of random halves.",
+        "Choose the number of clusters by tests against data without clusters. Compare\n"
+        "all numbers by internal indices, and by the agreement of clusterings of halves.",
         EXAMPLES,
     )
     groups = {

@@ -153,7 +153,7 @@ def _run(options: argparse.Namespace) -> None:
         "by": _find_subgroups(table, options),
         "scoring": options.scoring or None,
         "pos_label": _shared.find_positive(table, options),
-        "confidence_level": options.confidence_level,
+        "confidence_level": float(options.confidence_level),
         "random_state": options.seed,
     }
     if options.predictions:

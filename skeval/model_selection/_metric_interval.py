@@ -837,7 +837,8 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
         try:
             scorer = get_scorer(loss if is_loss else metric)
         except ValueError as error:
-            if metric in (functions := {one.__name__: one for one in _table.ROWS}):
+            functions = {one.__name__: one for one in _table.ROWS}
+            if metric in functions and not is_loss:
                 return functions[metric]
             text = str(error).replace("scoring", "metric", 1).replace(repr(loss), repr(metric), 1)
             text, mean, names = text.partition("Did you")

@@ -335,8 +335,11 @@ def score_repeats(
     return results
 
 
-def find_reported(inputs: Inputs, label: str) -> str | None:
-    """Return the name of a scorer's metric in `measure_metrics`, or None."""
+def find_reported(inputs: Inputs, label: str, at: int | None = None) -> str | None:
+    """Return the name of a scorer's metric in `measure_metrics`, or None.
+
+    `at` is the index of the positive class of the scorers, if it is not 1, as in scikit-learn.
+    """
     # the row of the metric, and the responses and classes it requires
     row, each = row_of_scorer(label), _table.REPORTED.get(label.removeprefix("neg_"))
     if inputs.target.outputs or row is None:
@@ -354,10 +357,7 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
     if row.targets == _table.BINARY and len(classes) != 2:
         return None
     # metrics of a class are those of the positive class, which is 1 for scikit-learn
-    positive, at = (
-        row.targets == _table.BINARY and "pos_label" in row.keywords,
-        inputs.target.positive,
-    )
+    positive = row.targets == _table.BINARY and "pos_label" in row.keywords
     if (each.of_class or positive) and (len(classes) != 2 or (at is None and classes[1] != 1)):
         return None
     return name_of(each.name, classes[1 if at is None else at]) if each.of_class else each.name

@@ -553,7 +553,7 @@ def measure_named(evaluation: Evaluation) -> Results:
     inputs, predictions = evaluation.inputs, evaluation.predictions
     named = _arguments.name_scorers(evaluation.options.scoring)
     found = {
-        name: (scorer, find_reported(inputs, scorer))
+        name: (scorer, find_reported(inputs, scorer, inputs.target.positive))
         for name, scorer in named.items()
         if isinstance(scorer, str)
     }

@@ -247,7 +247,10 @@ def test_a_first_column_without_a_name(tmp_path, name):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["yes", "no", "", "yes"], "in row 3. --drop-missing-target leaves such rows out, --text"),
+        (
+            ["yes", "no", "", "yes"],
+            "in row 3. --drop-missing-target leaves such rows out, and --text",
+        ),
         (["None", "no", None, "yes"], "in 2 rows: 1, 3. --drop-missing-target"),
         ([1, 2, None, 1], "in row 3. --drop-missing-target leaves such rows out"),
     ],

@@ -309,7 +309,10 @@ def test_what_weighs_nothing_is_not_compared():
             lambda: compare_scores([[1, 2], [1, 2]], test_train_ratio=0),
             "test_train_ratio must be a",
         ),
-        (lambda: compare_scores([[1, 2], [1]], test_train_ratio=1), "same splits, got 2 and 1"),
+        (
+            lambda: compare_scores([[1, 2], [1]], test_train_ratio=1),
+            "same number of splits, got 2 and 1",
+        ),
         (lambda: compare_scores([[1], [1]], test_train_ratio=1), "at least two splits, got 1"),
         (
             lambda: compare_scores(np.ones((5, 2)), over="datasets", test_train_ratio=1),

@@ -158,7 +158,7 @@ def test_sliding_windows_with_a_gap_are_the_folds_of_a_plain_loop():
     assert compared.difference.pvalue == in_time.difference.pvalue
     areas = compare_classifiers(rules, X, y, cv=cv, scoring="roc_auc")
     assert areas.method == "corrected_t"  # no mean of losses
-    with pytest.raises(ValueError, match="scoring must be a mean over samples in time"):
+    with pytest.raises(ValueError, match="scoring must be a mean over samples"):
         compare_classifiers(rules, X, y, cv=cv, scoring="roc_auc", method="time_blocks")
     means = {name: 1 - np.mean([each.mean() for each in wrong[name]]) for name in rules}
     assert compared.to_dict()["values"] == pytest.approx(means)

@@ -120,7 +120,7 @@ def test_every_result_is_drawn_or_says_that_it_is_not(made):
             plt.close("all")
     assert set(refused) == WITHOUT_A_PICTURE
     assert refused["holdout_size"] == (
-        "no display draws this HoldoutSize. Print it, or use to_dict()."
+        "There is no plot for a result of type HoldoutSize. Print it, or use to_dict()."
     )
 
 

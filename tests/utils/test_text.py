@@ -130,7 +130,8 @@ def test_what_is_unknown_has_no_figure():
     arrays = np.arange(4), np.ones(4), np.full(4, 0.5), np.array([0.0, np.nan, 0.00004, 0.0123])
     found = ClusterStability(*arrays, replicates, np.zeros(4), "bootstrap")
     shown = re.findall(r"0\.500 \+/- (\S+)", str(found))
-    assert shown == ["unknown", "unknown", "4e-05", "0.012"]
+    assert shown == ["unknown", "4e-05", "0.012"]
+    assert str(found).count("0.500 (no variation)") == 1
 
 
 @pytest.mark.parametrize(
