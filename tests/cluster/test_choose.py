@@ -240,6 +240,7 @@ def test_side_by_side():
 BLOBS = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
 ANGLES = np.linspace(0, 2 * np.pi, 120, endpoint=False)
 CIRCLE = np.column_stack([np.cos(ANGLES), np.sin(ANGLES)])
+FEW_BETWEEN = np.vstack([BLOBS, [[4.5, 0.0], [4.4, 0.1], [4.6, -0.1]]])
 INDICATORS = np.eye(4)[np.random.default_rng(0).integers(4, size=120)]
 
 
@@ -247,6 +248,7 @@ INDICATORS = np.eye(4)[np.random.default_rng(0).integers(4, size=120)]
     ("X", "title"),
     [
         (BLOBS, ""),
+        (FEW_BETWEEN, ""),
         (CIRCLE, "No gap"),
         (INDICATORS, "Dependent columns"),
         (pd.DataFrame(INDICATORS), "Dependent columns"),
