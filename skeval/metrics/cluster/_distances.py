@@ -378,8 +378,8 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
         within = squared_norms(points)
         # the deviations from the mean of all samples would be dense
         pairs = np.square(euclidean(means, means))
-        between = float(partition.sizes @ pairs @ partition.sizes) / (2 * partition.n_samples)
-        result["between_squares"] = between
+        weighted = float(partition.sizes @ pairs @ partition.sizes)
+        result["between_squares"] = weighted / (2 * partition.n_samples)
     result["squares"] = squared
     # distances by the metric itself
     if not has_centroids(metric):
