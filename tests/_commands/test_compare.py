@@ -361,7 +361,7 @@ def test_groups_widen_the_interval_and_both_scores_are_in_the_result(tmp_path, c
     results = []
     for more in ([], ["--groups", "patient"]):
         main([*words, *more])
-        assert ("Pass --groups patient" in capsys.readouterr().out) == (not more)
+        assert ("Pass --groups patient" in " ".join(capsys.readouterr().out.split())) == (not more)
         results.append(json.loads((tmp_path / "out.json").read_text()))
     alone, grouped = results
     assert grouped["n_groups"] == 60
