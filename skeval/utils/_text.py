@@ -173,7 +173,8 @@ def write_number(value: float, beside: float = 0.0) -> str:
     """
     if np.isnan(value):
         return "undefined"
-    value = value + 0.0  # no sign for a negative zero
+    # no sign for a negative zero, nor digits for a limit just beside 0
+    value = 0.0 if abs(value) <= np.finfo(float).tiny else value
     if abs(value) < 0.00005 and value != 0 and abs(beside) >= 0.001:
         return f"{value:.1g}"
     if value == 0 or (abs(value) < 10 and max(abs(value), abs(beside)) >= 0.001):
