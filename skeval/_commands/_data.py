@@ -433,7 +433,7 @@ class Table:
         if len(readings) > 1:
             return "write dates as 2024-01-31, because the day or the month may come first"
         later = f"pass {write_option('--time', name)} to predict later rows from earlier ones, or "
-        later = later if hasattr(self.options, "time") else ""
+        later = later if not self.options.whole else ""
         return f"{later}pass --date-features to convert dates to numbers"
 
     def _split_dates(self, name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:

@@ -188,3 +188,14 @@ def test_a_table_that_is_sorted_by_cluster_is_no_series(sorted_by, tmp_path, cap
     np.savez(tmp_path / "points.npz", X=X)
     text = printed(capsys, tmp_path / "points.npz", *QUICK)
     assert ("[time-order]" in text or "Time order" in text) == (sorted_by == "time")
+
+
+def test_dates_are_advised_by_the_options_of_this_command(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)) + 6 * (np.arange(60) % 2)[:, None])
+    days = pd.date_range("2024-01-01", periods=60).strftime("%Y-%m-%d")
+    frame.add_prefix("x").assign(day=days).to_csv(tmp_path / "a.csv", index=False)
+    assert main(["cluster", str(tmp_path / "a.csv"), *QUICK]) == 0
+    printed = capsys.readouterr().out
+    assert "--date-features" in printed
+    assert "--time" not in printed
