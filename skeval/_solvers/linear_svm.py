@@ -25,8 +25,8 @@ _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Number of pilots, problems that are solved first.
 _N_PILOTS = 24
-# Initial mu of the interior point.
-_MU = 1.0
+# Initial mu of the interior point, and for problems whose variables got stuck at a bound.
+_COLD, _FAR = 1.0, 10.0
 # Number of standard deviations of the pilot margins, beyond which a sample is screened out, and
 # maximum fraction of the remaining samples for which screening is used.
 _DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
@@ -114,31 +114,35 @@ def _solve_on_features(
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     solution = BatchSolution.empty(*box.shape)
 
-    def solve(problems: np.ndarray, strip: Strip | None = None) -> None:
-        """Solve problems from coefficients of 0, on a strip if there is one."""
+    def solve(problems: np.ndarray, begin: Start, strip: Strip | None = None) -> np.ndarray:
+        """Solve problems from the same single row, and return those that are not solved."""
         inner = None if strip is None else system_of(problems[:1]).take_samples(strip.inside)
         for at in newton.split_problems(problems, max(8, size) * (1 if strip is None else 2)):
             duals = Duals(system_of(at), signs[at], box[at])
-            start = Start(duals.system.zeros(len(at)), np.zeros(len(at)), _MU)
+            coef, b = np.repeat(begin.coef, len(at), axis=0), np.repeat(begin.intercept, len(at))
+            start = Start(coef, b, begin.mu)
             if strip is None or inner is None:
                 solution.put(at, duals, optimum.solve_from_values(duals, start))
             else:
                 solution.put(at, duals, strip.solve(inner, duals, start))
+        return problems[~solution.converged[problems]]
 
     left = optimum.find_solvable(signs, box)
     if not len(left):
         return solution
+    cold = Start(system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
     if same_labels and len(left) >= 4 * _N_PILOTS:
         # evenly spaced problems, whose margins suggest a strip
         pilots = left[np.linspace(0, len(left) - 1, _N_PILOTS).astype(int)]
-        solve(pilots)
+        solve(pilots, cold)
         done = pilots[solution.converged[pilots]]
         strip = screen(signs[done] * solution.decision[done] - 1.0)
         left = left[~solution.converged[left]]
         if strip is not None:
-            solve(left[strip.admits(signs[left], box[left])], strip)
+            solve(left[strip.admits(signs[left], box[left])], cold, strip)
             left = left[~solution.converged[left]]
-    solve(left)
+    # again from far away, if variables got stuck at a bound
+    solve(solve(left, cold), cold._replace(mu=_FAR))
     return solution
 
 
