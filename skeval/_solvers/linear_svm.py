@@ -25,8 +25,9 @@ _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Number of pilots, problems that are solved first.
 _N_PILOTS = 24
-# Initial mu of the interior point, and for problems whose variables got stuck at a bound.
-_COLD, _FAR = 1.0, 10.0
+# Initial mu of the interior point: without a start, from the solution for the mean box, and for
+# problems whose variables got stuck at a bound.
+_COLD, _WARM, _FAR = 1.0, 0.3, 10.0
 # Number of standard deviations of the pilot margins, beyond which a sample is screened out, and
 # maximum fraction of the remaining samples for which screening is used.
 _DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
@@ -100,7 +101,7 @@ def solve_gram_svms(
     def system_of(problems: np.ndarray) -> GramSystem:
         return GramSystem(K[which[problems]] if len(K) > 1 else K[0])
 
-    return _solve_on_grams(system_of, signs, unit * box).in_units(unit, box)
+    return _solve_on_grams(system_of, len(K) == 1, signs, unit * box).in_units(unit, box)
 
 
 def _solve_on_features(
@@ -108,8 +109,9 @@ def _solve_on_features(
 ) -> BatchSolution:
     """Solve problems on few features, in blocks of about `size`.
 
-    `system_of` returns the system of some problems. Problems with the same labels are solved on the
-    samples near the margins of a few of them, the pilots.
+    `system_of` returns the system of some problems. If all problems have the same labels, they
+    start from the solution for the mean box, and are solved on the samples near the margins of a
+    few problems, the pilots.
     """
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     solution = BatchSolution.empty(*box.shape)
@@ -131,25 +133,36 @@ def _solve_on_features(
     if not len(left):
         return solution
     cold = Start(system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
+    start = cold
+    if same_labels and len(left) >= _N_PILOTS:
+        mean = box[left].mean(axis=0)[None]
+        solved = optimum.solve_from_values(Duals(system_of(left[:1]), signs[:1], mean), cold)
+        if solved.settled[0]:
+            start = Start(solved.coef, solved.intercept, _WARM)
     if same_labels and len(left) >= 4 * _N_PILOTS:
         # evenly spaced problems, whose margins suggest a strip
         pilots = left[np.linspace(0, len(left) - 1, _N_PILOTS).astype(int)]
-        solve(pilots, cold)
+        solve(pilots, start)
         done = pilots[solution.converged[pilots]]
         strip = screen(signs[done] * solution.decision[done] - 1.0)
         left = left[~solution.converged[left]]
         if strip is not None:
-            solve(left[strip.admits(signs[left], box[left])], cold, strip)
+            solve(left[strip.admits(signs[left], box[left])], start, strip)
             left = left[~solution.converged[left]]
     # again from far away, if variables got stuck at a bound
-    solve(solve(left, cold), cold._replace(mu=_FAR))
+    solve(solve(left, start), cold._replace(mu=_FAR))
     return solution
 
 
 def _solve_on_grams(
-    system_of: Callable[[np.ndarray], GramSystem], signs: np.ndarray, box: np.ndarray
+    system_of: Callable[[np.ndarray], GramSystem],
+    same_gram: bool,
+    signs: np.ndarray,
+    box: np.ndarray,
 ) -> BatchSolution:
-    """Solve problems on many features by active sets. `system_of` returns the system of some.
+    """Solve problems on many features by active sets.
+
+    `system_of` returns the system of some problems. `same_gram` is true if they share one matrix.
 
     If all problems have the same labels, the first guess are the sets for the mean box. Otherwise
     all samples are assumed to be on their margins.
@@ -158,6 +171,9 @@ def _solve_on_grams(
     solution = BatchSolution.empty(*box.shape)
     left = optimum.find_solvable(signs, box)
     guess = None
+    if same_labels and same_gram and len(left):
+        _solve_loosest(system_of(left[:1]), signs, box, left, solution)
+        left = left[~solution.converged[left]]
     if same_labels and len(left):
         mean = box[left].mean(axis=0)[None]
         guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean))
@@ -177,6 +193,31 @@ def _solve_from_margins(duals: Duals) -> SetSolution:
     bound = np.zeros(duals.box.shape, dtype=bool)
     sets = ActiveSets(bound, bound, np.zeros(duals.box.shape), np.zeros(len(duals.box)))
     return optimum.solve_from_sets(duals, sets)
+
+
+def _solve_loosest(
+    system: GramSystem,
+    signs: np.ndarray,
+    box: np.ndarray,
+    problems: np.ndarray,
+    solution: BatchSolution,
+) -> None:
+    """Solve the problem with the loosest box, and store its solution for all boxes that contain it.
+
+    The loosest box contains every box, so a solution inside a box is also optimal for that box,
+    eq. (14) of svm.
+    """
+    C = box[problems]
+    duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
+    solved = _solve_from_margins(duals)
+    alpha = solved.fraction * duals.box
+    # with a sample away from both bounds the intercept is unique
+    holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
+    at = problems[holds & solved.settled & optimum.are_optimal(duals, solved)]
+    solution.decision[at] = duals.signs * (solved.margin + 1.0)
+    solution.alpha[at] = alpha
+    solution.intercept[at] = solved.intercept
+    solution.converged[at] = True
 
 
 @dataclass(frozen=True)
