@@ -544,12 +544,12 @@ def fix_labels(metric: Callable[..., Any], y_true: Any, sets: Any) -> Callable[.
     return partial(metric, labels=np.unique(y_true).tolist())
 
 
-def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool = False) -> Forms:
+def make_closed_forms(metric: Callable[..., Any], sample: Sample) -> Forms:
     """Return the closed forms that apply to the metric and the data, the best first."""
     # the row of the metric; without one there is no closed form
     function, arguments = unwrap(metric)
     row = find_row(function)
-    if row is None or stratify or not row.interval:
+    if row is None or not row.interval:
         return {}
     kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
     if kind == "multilabel-indicator" and kind not in row.targets and more <= {"average"}:

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args, overload
 
 import numpy as np
-from numpy.random import PCG64, Generator, SeedSequence
+from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import average_precision_score, max_error, mean_pinball_loss, roc_auc_score
 from sklearn.utils import check_consistent_length
@@ -35,26 +35,10 @@ from skeval.utils import _checks, _compat
 from skeval.utils._checks import RandomStateLike, validate_params
 
 Floats = NDArray[np.float64]
-_BOOTSTRAPS = ("percentile", "bca", "basic")
-MetricIntervalMethod = Literal[
-    "auto",
-    "analytic",
-    "percentile",
-    "bca",
-    "basic",
-    "score",
-    "wilson",
-    "agresti_coull",
-    "jeffreys",
-    "exact",
-    "wald",
-    "delong",
-    "delta",
-    "normal",
-    "log",
-    "hall",
-    "t",
-]
+Resampled = Literal["percentile", "bca", "basic"]
+Proportion = Literal["wilson", "agresti_coull", "jeffreys", "exact", "wald"]
+Closed = Literal["score", "delong", "delta", "normal", "log", "hall", "t"]
+MetricIntervalMethod = Literal["auto", "analytic", Resampled, Proportion, Closed]
 _BCA_UNITS = 1000  # with more, "auto" avoids BCa (a metric call per unit)
 
 
@@ -65,7 +49,6 @@ class IntervalOptions(TypedDict, total=False):
     method: MetricIntervalMethod
     n_resamples: int
     groups: ArrayLike | None
-    stratify: bool
     sample_weight: ArrayLike | None
     random_state: RandomStateLike
     n_jobs: int | None
@@ -97,7 +80,6 @@ def metric_interval(
 @validate_params(
     {
         "metric": [callable, str, list, tuple, dict],
-        "stratify": ["boolean"],
         "n_resamples": [_compat.Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
         "n_jobs": [Integral, None],
@@ -114,7 +96,6 @@ def metric_interval(
     groups: ArrayLike | None = None,
     by: ArrayLike | None = None,
     within: ArrayLike | None = None,
-    stratify: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -166,7 +147,9 @@ def metric_interval(
         "score" and "log" support `groups` and unequal `sample_weight`). If there is none, it uses
         BCa for at most 1000 samples (or groups), and percentile for more.
     n_resamples : int, default=2000
-        Number of bootstrap resamples.
+        Number of bootstrap resamples. With ``method="auto"``, they are drawn within each class of
+        `y_true` if the metric is otherwise undefined on some of them, for example because a class
+        is missing.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, such as the patient. The bootstrap resamples whole groups. "score"
         and "log" compute the variance between groups, with Student's t quantile.
@@ -176,11 +159,7 @@ def metric_interval(
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
         each unit, and the estimate is the mean of these values. The units are assumed to be a
-        random sample. Do not pass `by`, `groups` or `stratify`. `method` must be "auto" or "t".
-    stratify : bool, default=False
-        Whether to resample within each class of `y_true`, so that class sizes stay the same. With
-        ``method="auto"``, this is also done if the metric is undefined on some resamples, for
-        example because a class is missing.
+        random sample. Do not pass `by` or `groups`. `method` must be "auto" or "t".
     sample_weight : array-like of shape (n_samples,), default=None
         Sample weights. They are passed to the metric. Equal weights are the same as None. A weight
         is not a number of copies, so intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
@@ -209,8 +188,8 @@ def metric_interval(
     Raises
     ------
     ValueError
-        If the metric does not support the requested interval or is defined in fewer than two
-        units, or if `groups` is combined with `stratify`.
+        If the metric does not support the requested interval, or is defined in fewer than two
+        units.
 
     Warns
     -----
@@ -294,14 +273,14 @@ def metric_interval(
     n = _check_lengths(y_true, y_pred)
     if sample_weight is not None:
         _checks.check_weights("sample_weight", sample_weight, n)
-    settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs, random_state)
+    settings = Settings(confidence_level, method, n_resamples, n_jobs, random_state)
     groups_of_rows = _checks.check_groups(groups, n, crossed=True)
     data = Data(make_plain(y_true), make_plain(y_pred), groups_of_rows, sample_weight)
     units = None if within is None else _subgroups.read_units(within, n)
     if units is not None:
         if method not in ("auto", "t"):
             raise ValueError(f"method must be 'auto' or 't' if within= is passed, got {method!r}.")
-        for name, value in {"groups": groups, "by": by, "stratify": stratify or None}.items():
+        for name, value in {"groups": groups, "by": by}.items():
             if value is not None:
                 raise ValueError(f"{name} must not be passed together with within=.")
 
@@ -322,29 +301,26 @@ def _measure(
     if by is not None or units is not None:
         function = _table.fix_labels(function, data.y_true, data.y_pred)
     check_columns(function, make_column(data.y_true), "y_pred", make_column(data.y_pred))
+    level = settings.confidence_level
     if units is not None:
-        return _average_metric(function, data, units, settings)
+        given = {"y_pred": data.y_pred}
+        (values,), kept = score_within(function, data.y_true, given, data.weight, units)
+        bounds, name = find_range(function, make_column(data.y_pred)), repr_metric(function)
+        return _subgroups.estimate_mean(name, values, kept, level, bounds, settings.method)
     if by is None:
         return _estimate_metric(function, data, settings)
-    some = partial(_measure_some, function, data, settings, _checks.root_seed(settings.seed))
-    n, level = _compat.num_samples(data.y_true), settings.confidence_level
-    return _subgroups.compare_subgroups(by, n, some, level)
+    root = _checks.root_seed(settings.seed)
 
+    def measure_some(chosen: NDArray[np.bool_]) -> Estimate:
+        """Return the metric of a subgroup, with a seed of its own."""
+        rows = np.flatnonzero(chosen)
+        if len(rows) < 2:
+            got = f"got one sample, at position {rows[0]}. Merge it with another subgroup."
+            raise ValueError(f"by must have two samples in each subgroup and in the rest, {got}")
+        seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
+        return _estimate_metric(function, data.select(rows), settings._replace(seed=seed))
 
-def _measure_some(
-    metric: Callable[..., float],
-    data: Data,
-    settings: Settings,
-    root: SeedSequence,
-    chosen: NDArray[np.bool_],
-) -> Estimate:
-    """Return the metric of a subgroup, with a seed of its own."""
-    rows = np.flatnonzero(chosen)
-    if len(rows) < 2:
-        got = f"got one sample, at position {rows[0]}. Merge it with another subgroup."
-        raise ValueError(f"by must have two samples in each subgroup and in the rest, {got}")
-    seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
-    return _estimate_metric(metric, data.select(rows), settings._replace(seed=seed))
+    return _subgroups.compare_subgroups(by, _compat.num_samples(data.y_true), measure_some, level)
 
 
 class Settings(NamedTuple):
@@ -353,7 +329,6 @@ class Settings(NamedTuple):
     confidence_level: float
     method: MetricIntervalMethod
     n_resamples: int
-    stratify: bool
     n_jobs: int | None
     seed: RandomStateLike
 
@@ -397,33 +372,27 @@ def score_within(
     return _subgroups.score_units(statistics, units)
 
 
-def _average_metric(
-    metric: Callable[..., float], data: Data, units: _subgroups.Units, settings: Settings
-) -> Estimate:
-    """Return the mean of a metric over units."""
-    values, kept = score_within(metric, data.y_true, {"y_pred": data.y_pred}, data.weight, units)
-    bounds = find_range(metric, make_column(data.y_pred))
-    level, method = settings.confidence_level, settings.method
-    return _subgroups.estimate_mean(repr_metric(metric), values[0], kept, level, bounds, method)
-
-
 def _estimate_metric(metric: Callable[..., float], data: Data, settings: Settings) -> Estimate:
     """Return one metric of some samples."""
     statistic, sample = _score_sample(metric, data)
     n = len(sample.y_true)
     # units of the bootstrap and of groups, which closed forms of single samples do not need
-    strata = encode_classes(data.y_true) if settings.stratify else None
-    find_units = partial(sampling_units.drawing_units, n, strata, data.groups, crossed=True)
+    find_units = partial(sampling_units.drawing_units, n, None, data.groups, crossed=True)
     units = None if data.groups is None else find_units()
     if units is not None:
         intervals.warn_of_few_groups(units.n_units)
         sample = sample._replace(groups=units.codes)
-    # closed forms where there are some, and otherwise the bootstrap
-    undefined = _warn_of_no_value(metric, sample)
-    forms: Forms = (
-        {"none": _table.NO_LIMITS} if undefined else _choose_forms(metric, sample, settings)
-    )
-    forms = forms or _close_share(statistic, sample, settings)
+    # no interval of a metric that is 0/0 on all samples
+    undefined = _table.explain_undefined(metric, *sample[:2])
+    forms: Forms = {"none": _table.NO_LIMITS}
+    if undefined:
+        nan = np.isnan(sample.value)
+        what = "undefined" if nan else "set by zero_division, so it has no interval"
+        _checks.warn_undefined(f"{repr_metric(metric)} is {what}, because {undefined}.")
+    else:
+        # closed forms where there are some, and otherwise the bootstrap
+        forms = _choose_forms(metric, sample, settings)
+        forms = forms or _close_share(statistic, sample, settings)
     if forms:
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         fields: dict[str, Any] = {"standard_error": next(iter(forms.values()))[1]}
@@ -492,24 +461,13 @@ def find_range(metric: Callable[..., float], pred: NDArray[Any]) -> tuple[float,
     return _table.range_of_metric(metric, max(2, pred.shape[1]) if pred.ndim == 2 else 2)
 
 
-def _warn_of_no_value(metric: Callable[..., float], sample: Sample) -> bool:
-    """Warn if a metric is 0/0 on all samples, and return whether it is."""
-    reason = _table.explain_undefined(metric, *sample[:2])
-    if reason:
-        what = (
-            "undefined" if np.isnan(sample.value) else "set by zero_division, so it has no interval"
-        )
-        _checks.warn_undefined(f"{repr_metric(metric)} is {what}, because {reason}.")
-    return bool(reason)
-
-
 def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settings) -> Forms:
     """Return the closed forms, the chosen one first, or none for the bootstrap."""
     method = settings.method
-    if method in _BOOTSTRAPS:
+    if method in get_args(Resampled):
         return {}
     # the requested closed form comes first
-    forms = _table.make_closed_forms(metric, sample, settings.stratify)
+    forms = _table.make_closed_forms(metric, sample)
     if method == "auto" or (method == "analytic" and forms):
         return forms
     if method in forms:
@@ -517,9 +475,7 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
     own = (
         f"its closed forms are {', '.join(map(repr, forms))}" if forms else "it has no closed form"
     )
-    cases = ["stratify=True"] * settings.stratify
-    cases += ["groups or sample_weight are passed"] * (not sample.independent)
-    own += f" if {' and if '.join(cases)}" * bool(cases)
+    own += " if groups or sample_weight are passed" * (not sample.independent)
     raise ValueError(
         f"method={method!r} does not support {repr_metric(metric)} on these data, because {own}. "
         "'bca', 'percentile' and 'basic' support any metric."
@@ -533,7 +489,7 @@ def _close_share(statistic: sampling_units.Statistic, sample: Sample, settings: 
     it.
     """
     n, value = len(sample.y_true), sample.value
-    plain = settings.method == "auto" and sample.independent and not settings.stratify
+    plain = settings.method == "auto" and sample.independent
     hits = round(value * n) if np.isfinite(value) else -1
     if not plain or not 0 <= hits <= n or not np.isclose(value * n, hits):
         return {}
@@ -559,20 +515,18 @@ def _bootstrap_metric(
 
     The fields are the replicates, their number, and their standard deviation.
     """
-    # replicates; undefined ones are drawn again within the classes
     plan = settings.n_resamples, _checks.root_seed(settings.seed), settings.n_jobs
     (replicates,) = sampling_units.values_or_nan([statistic], units, *plan)
     # resamples without a class are drawn again within the classes
     n_undefined = int(np.isnan(replicates).sum())
-    automatic = settings.method == "auto" and sample.groups is None and not settings.stratify
+    automatic = settings.method == "auto" and sample.groups is None
     if n_undefined and automatic and has_classes(sample.y_true):
         _checks.warn_undefined(
             f"The metric is undefined on {n_undefined} of {len(replicates)} resamples. All "
-            "resamples are drawn again within the classes, as with stratify=True."
+            "resamples are drawn again within the classes."
         )
-        units = sampling_units.drawing_units(
-            len(sample.y_true), encode_classes(sample.y_true), None
-        )
+        codes = np.unique(sample.y_true, return_inverse=True)[1]
+        units = sampling_units.drawing_units(len(codes), codes, None)
         (replicates,) = sampling_units.values_or_nan([statistic], units, *plan)
     sampling_units.warn_of_undefined(replicates)
     finite = replicates[np.isfinite(replicates)]
@@ -962,10 +916,3 @@ def has_classes(y_true: Any) -> bool:
         return type_of_target(y_true) in ("binary", "multiclass")
     except ValueError:  # These are texts, split into lists of several lengths.
         return False
-
-
-def encode_classes(y_true: Any) -> NDArray[np.intp]:
-    if not has_classes(y_true):
-        kind = type_of_target(y_true)
-        raise ValueError(f"stratify=True needs classes in y_true, got a {kind} target.")
-    return np.unique(np.asarray(y_true), return_inverse=True)[1]

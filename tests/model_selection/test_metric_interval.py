@@ -262,7 +262,7 @@ def test_weights_and_groups_of_an_area_take_the_closed_form():
 
 
 def test_replicates_are_the_metric_on_resamples():
-    """Resamples of groups hold whole groups; of classes, each class at its own size."""
+    """Resamples of groups hold whole groups."""
     y, _ = binary(n=40)
     groups = np.repeat(np.arange(10), 4)
     seen = []
@@ -279,10 +279,6 @@ def test_replicates_are_the_metric_on_resamples():
         counts = np.bincount(drawn, minlength=40).reshape(10, 4)
         assert counts.sum() == 40
         assert (counts == counts[:, :1]).all()
-    seen.clear()
-    metric_interval(spy, y, index, stratify=True, **options)
-    assert all(drawn.sum() == y.sum() for drawn, _ in seen)
-    assert any((p != index).any() for _, p in seen[1:])
 
 
 def test_bleu_resamples_sentence_statistics():
@@ -336,14 +332,27 @@ def test_undefined_resamples_are_counted_and_left_out():
         )
     assert 5 < np.isnan(result.replicates).sum() < 60  # 0.9^20 = 0.12
     assert np.isfinite([*result.interval]).all()
-    metric_interval(
-        roc_auc_score, y, score, method="percentile", n_resamples=50, stratify=True, random_state=0
-    )
     y, p = [0] * 8 + [1] * 2, [0] * 7 + [1, 1, 0]  # log_inverse raises when a class has one member
     with pytest.warns(UndefinedMetricWarning, match="resamples, which are left out"):
         metric_interval(
             weighted_fbeta_score, y, p, method="percentile", n_resamples=50, random_state=0
         )
+
+
+def test_resamples_without_a_class_are_drawn_again_within_the_classes():
+    y, n_positive = np.repeat([0, 1], [18, 2]), []
+
+    def spy(y_true, y_pred):
+        n_positive.append(y_true.sum())
+        return float(np.mean(y_pred)) if y_true.any() else np.nan
+
+    options = {"n_resamples": 50, "random_state": 0}
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 50 resamples"):
+        result = metric_interval(spy, y, np.arange(20.0), **options)
+    assert np.isfinite(result.replicates).all()
+    # all samples, the first resamples, those within the classes, and each sample left out
+    assert 0 in n_positive[1:51]
+    assert set(n_positive[51:101]) == {2}
 
 
 def test_undefined_and_degenerate_intervals_warn():
@@ -403,10 +412,8 @@ def test_several_metrics_give_one_estimate_for_each():
             {},
             r"integers that all occur in y_true, as classes do. For classes, use accuracy_score",
         ),
-        (error_rate, {"method": "wilson", "stratify": True}, "no closed form if stratify=True"),
         (error_rate, {"groups": [0, 1]}, "groups must have a group for each of"),
         (error_rate, {"groups": np.zeros(80)}, "at least two groups"),
-        (error_rate, {"groups": np.arange(80), "stratify": True}, "stratify must be False"),
         (error_rate, {"sample_weight": -np.ones(80)}, "sample_weight must be >= 0"),
         ("nonsense", {}, "one of skeval.metrics.get_scorer_names"),
         (partial(f1_score, average="samples"), {"method": "delta"}, "Samplewise metrics"),

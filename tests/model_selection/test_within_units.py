@@ -116,9 +116,7 @@ def test_bad_units_are_refused(case):
         )
 
 
-@pytest.mark.parametrize(
-    "options", [{"groups": SUBJECT}, {"by": SUBJECT}, {"stratify": True}, {"method": "bca"}]
-)
+@pytest.mark.parametrize("options", [{"groups": SUBJECT}, {"by": SUBJECT}, {"method": "bca"}])
 def test_options_that_do_not_apply_are_refused(options):
     with pytest.raises(ValueError, match=next(iter(options))):
         metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, **options)
