@@ -39,11 +39,9 @@ References
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
-from numbers import Real
+from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -633,9 +631,12 @@ def bootstrap_limits(
     """Return percentile limits of finite replicates, or BCa limits with a correction."""
     # quantile levels, corrected for bias and acceleration
     level = expand_level(confidence_level, n_units)
-    levels = (1 - level) / 2, (1 + level) / 2
+    levels = np.array([1 - level, 1 + level]) / 2
     if correction is not None:
-        levels = corrected_levels(correction, level)
+        # equation (6.5) of Efron (1987); for two samples the expanded level is 1
+        bias, acceleration = correction
+        z = bias + ndtri(levels).clip(-MAX_DEVIATE, MAX_DEVIATE)
+        levels = ndtr(bias + z / (1 - acceleration * z))
     low, high = np.quantile(replicates, levels)
     # A large BCa correction may move a limit to the other side of the estimate.
     return min(float(low), estimate), max(float(high), estimate)
@@ -677,15 +678,6 @@ def bca_correction(replicates: Floats, estimate: float, jackknife: list[Floats])
         cubes += np.sum(influence**3) / n**3
         squares += np.sum(influence**2) / n**2
     return Correction(float(bias), float(cubes / squares**1.5 / 6) if squares > 0 else 0.0)
-
-
-def corrected_levels(correction: Correction, confidence_level: float) -> tuple[float, float]:
-    """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
-    bias, acceleration = correction
-    z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
-    z = z.clip(-MAX_DEVIATE, MAX_DEVIATE)  # for two samples the expanded level is 1
-    low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
-    return float(low), float(high)
 
 
 Codes = NDArray[np.intp]
@@ -747,30 +739,19 @@ def count_groups(group: Codes) -> int:
     return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
 
 
-def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
-    """Yield each kind of groups and each intersection of kinds, with the sign of its variance.
-
-    The kinds themselves come first.
-    """
-    if group.ndim == 1:
-        yield 1, group
-        return
-    for n_kinds in range(1, group.shape[1] + 1):
-        for kinds in combinations(range(group.shape[1]), n_kinds):
-            code = group[:, kinds[0]]
-            for kind in kinds[1:]:
-                code = code * (int(group[:, kind].max()) + 1) + group[:, kind]
-                if code.max() > 4 * len(code):  # otherwise empty groups are cheaper than a sort
-                    code = np.unique(code, return_inverse=True)[1].reshape(-1)
-            yield (-1) ** (n_kinds + 1), code
-
-
 def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
     """Return the spread over all kinds of groups, from ``measure(codes)`` for each kind."""
-    # spread over each kind of groups, and over their intersections
-    signed = [(sign, measure(code)) for sign, code in list_ways(group)]
-    if len(signed) == 1:
-        return signed[0][1]
+    if group.ndim == 1:
+        return measure(group)
+    # spread over each kind of groups, and over their intersections, with the sign of its variance
+    signed, each = [], range(group.shape[1])
+    for chosen in chain(*(combinations(each, n_kinds + 1) for n_kinds in each)):
+        code = group[:, chosen[0]]
+        for kind in chosen[1:]:
+            code = code * (int(group[:, kind].max()) + 1) + group[:, kind]
+            if code.max() > 4 * len(code):  # otherwise empty groups are cheaper than a sort
+                code = np.unique(code, return_inverse=True)[1].reshape(-1)
+        signed.append(((-1) ** (len(chosen) + 1), measure(code)))
     kinds = [spread for _, spread in signed[: group.shape[1]]]
     total = sum(sign * spread.covariance for sign, spread in signed)
     # the largest covariance, plus the positive part of the rest
@@ -970,53 +951,6 @@ def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Tota
     bottom = whole - pairs - alone + means - between * (means - pairs)
     top, bottom = top[defined].sum(), bottom[defined].sum()
     return float(np.clip(top / bottom, 0.0, 1.0)) if bottom > 0 else 0.0
-
-
-class Design(NamedTuple):
-    """Group size and intraclass correlation of a planned study.
-
-    For unequal sizes m, the size is ``sum m^2 / sum m``, the mean group size of a sample.
-    """
-
-    size: float = 1.0
-    correlation: float = 0.0
-
-    @property
-    def effect(self) -> float:
-        """Design effect, the factor of the number of independent samples, for many groups."""
-        return 1 + (self.size - 1) * self.correlation
-
-    def needed(self, n_independent: float, confidence_level: float) -> int:
-        """Return the number of independent samples that would give an interval of the same length.
-
-        The interval of the `n_independent` samples is normal. The interval of groups uses
-        Student's t quantile.
-        """
-        tail = (1 - confidence_level) / 2
-
-        def suffices(n: int) -> bool:
-            quantile = stdtrit(n / self.size - 1, tail) / ndtri(tail)
-            return bool(n / self.effect / quantile**2 >= n_independent)
-
-        least = high = int(np.ceil(2 * self.size))  # two groups
-        while not suffices(high):
-            high *= 2
-        return least + bisect_left(range(least, high), True, key=suffices)
-
-
-def read_design(group_size: float | None, intraclass_correlation: float | None) -> Design | None:
-    """Return the planned groups, or None. Raise an error if one value is missing or invalid."""
-    if group_size is None and intraclass_correlation is None:
-        return None
-    if group_size is None or intraclass_correlation is None:
-        raise ValueError("group_size and intraclass_correlation must be passed together.")
-    if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
-        raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
-    if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:
-        raise ValueError(
-            f"intraclass_correlation must lie in [0, 1], got {intraclass_correlation!r}."
-        )
-    return Design(float(group_size), float(intraclass_correlation))
 
 
 def close_proportion(

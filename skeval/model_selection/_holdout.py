@@ -265,8 +265,6 @@ def holdout_size(
     confidence_level: float = 0.95,
     priors: Sequence[float] | np.ndarray | None = None,
     allocation: Allocation = "proportional",
-    group_size: float | None = None,
-    intraclass_correlation: float | None = None,
 ) -> HoldoutSize:
     r"""Return the number of test samples for a confidence interval of a given width.
 
@@ -293,14 +291,6 @@ def holdout_size(
         Fraction of the samples from each class, with `priors`. "proportional" is :math:`a_c =
         P_c`. "optimal" is :math:`a_c \propto P_c\sqrt{\epsilon_c(1-\epsilon_c)}` (Neyman), which
         minimizes `N`.
-    group_size : float, default=None
-        Number of samples in a group (patient, site) of the test set. For groups of unequal sizes
-        m, it is the mean group size of a sample, :math:`\sum m^2 / \sum m`. None means independent
-        samples.
-    intraclass_correlation : float, default=None
-        Within-group correlation :math:`\rho` of being misclassified. `metric_interval` with
-        `groups` estimates it from a pilot study. `N` is multiplied by :math:`1 + (m - 1) \rho`. It
-        is also increased to account for Student's t quantile for the number of groups.
 
     Returns
     -------
@@ -312,8 +302,8 @@ def holdout_size(
     Raises
     ------
     ValueError
-        If an argument is outside its range, only one of the last two is passed, or the normal
-        interval with `priors` has no width because no class has an error strictly between 0 and 1.
+        If an argument is outside its range, or the normal interval with `priors` has no width
+        because no class has an error strictly between 0 and 1.
 
     Examples
     --------
@@ -333,9 +323,7 @@ def holdout_size(
         raise ValueError(f"half_width must satisfy 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
-    design = intervals.read_design(group_size, intraclass_correlation)
     too_small = f"half_width must be larger: {LARGEST_SIZE} samples are too few for {half_width}."
-    z, sizes = intervals.normal_quantile(confidence_level), np.empty(0, dtype=int)
     if priors is None:
         # random sampling: the smallest number whose interval is short enough
         if errors.size != 1:
@@ -347,35 +335,27 @@ def holdout_size(
         if half(LARGEST_SIZE) > half_width:
             raise ValueError(too_small)
         n = bisect_left(range(1, LARGEST_SIZE), -half_width, key=lambda n: -half(n)) + 1
-        form, reached = "wilson", half(n)
-    else:
-        # selective sampling: the normal interval, with an allocation to the classes
-        prior = _checks.check_data("priors", priors, ensure_2d=False, dtype=np.float64)
-        prior = check_priors(prior, np.arange(len(prior)))
-        if errors.size not in (1, len(prior)):
-            raise ValueError(
-                f"error must have {len(prior)} values, one for each prior, got {errors.size}."
-            )
-        deviations = prior * np.sqrt(errors * (1 - errors))
-        if not deviations.any():
-            raise ValueError(
-                "error must satisfy 0 < error < 1 for a class with a prior, because the normal "
-                f"interval has no width at {errors.tolist()}."
-            )
-        shares = prior if allocation == "proportional" else deviations / deviations.sum()
-        used = shares > 0
-        total = (z / half_width) ** 2 * np.sum(deviations[used] ** 2 / shares[used])
-        if total > LARGEST_SIZE:
-            raise ValueError(too_small)
-        # each class with a prior needs a sample, or its error cannot be estimated
-        sizes = np.maximum(np.ceil(total * shares - 1e-9).astype(int), prior > 0)
-        form, reached = "normal", z * float(np.sqrt(np.sum(deviations**2 / np.maximum(sizes, 1))))
-        n = int(sizes.sum())
-    if design is not None:
-        # groups that are as informative as these independent samples
-        independent, n = n, design.needed(n, confidence_level)
-        sizes = np.ceil(sizes * (n / independent)).astype(int)
-    # the total is the sum of the rounded sizes
-    per_class = None if priors is None else tuple(sizes.tolist())
-    n = n if per_class is None else sum(per_class)
-    return HoldoutSize(n, per_class, reached, confidence_level, form)
+        return HoldoutSize(n, None, half(n), confidence_level, "wilson")
+    # selective sampling: the normal interval, with an allocation to the classes
+    prior = _checks.check_data("priors", priors, ensure_2d=False, dtype=np.float64)
+    prior = check_priors(prior, np.arange(len(prior)))
+    if errors.size not in (1, len(prior)):
+        raise ValueError(
+            f"error must have {len(prior)} values, one for each prior, got {errors.size}."
+        )
+    deviations = prior * np.sqrt(errors * (1 - errors))
+    if not deviations.any():
+        raise ValueError(
+            "error must satisfy 0 < error < 1 for a class with a prior, because the normal "
+            f"interval has no width at {errors.tolist()}."
+        )
+    shares = prior if allocation == "proportional" else deviations / deviations.sum()
+    used, z = shares > 0, intervals.normal_quantile(confidence_level)
+    total = (z / half_width) ** 2 * np.sum(deviations[used] ** 2 / shares[used])
+    if total > LARGEST_SIZE:
+        raise ValueError(too_small)
+    # each class with a prior needs a sample, or its error cannot be estimated
+    sizes = np.maximum(np.ceil(total * shares - 1e-9).astype(int), prior > 0)
+    reached = z * float(np.sqrt(np.sum(deviations**2 / np.maximum(sizes, 1))))
+    per_class = tuple(sizes.tolist())
+    return HoldoutSize(sum(per_class), per_class, reached, confidence_level, "normal")

@@ -277,8 +277,8 @@ def estimate_mean(
         constant = np.ptp(values) <= intervals.ROUNDING * span
         share = float(np.clip(((values[0] if constant else mean) - low) / span, 0, 1))
         sizes = np.array(list(map(len, units.rows)))
-        design = intervals.Design(np.sum(sizes**2) / sizes.sum(), CORRELATION_AT_BOUND)
-        at_bound = sizes.sum() / design.effect
+        # divided by the design effect, with the mean size of the unit of a sample
+        at_bound = sizes.sum() / (1 + (np.sum(sizes**2) / sizes.sum() - 1) * CORRELATION_AT_BOUND)
         # number of samples of a proportion with this standard error
         if not constant:
             n = max(1.0, share * (1 - share) * (span / error) ** 2)

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.stats import norm
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval.model_selection import holdout_error, holdout_size
+from skeval.model_selection import holdout_error
 
 counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 levels = st.floats(0.5, 0.999)
@@ -96,18 +96,3 @@ def test_normal_interval_is_clipped_to_the_range_of_the_quantity(k):
     reach = norm.ppf(0.975) * found.standard_error
     expected = np.clip([k / 10 - reach, k / 10 + reach], 0, 1)
     assert tuple(found.confidence_interval(method="normal")) == pytest.approx(expected)
-
-
-@given(st.floats(1, 30), st.floats(0, 1), st.floats(0.03, 0.4), st.floats(0.5, 0.99))
-def test_the_number_of_samples_is_the_smallest_one(size, correlation, half_width, level):
-    options = {"confidence_level": level}
-    n_independent = holdout_size(0.3, half_width, **options).n_samples
-    options |= {"group_size": size, "intraclass_correlation": correlation}
-    n, effect = holdout_size(0.3, half_width, **options).n_samples, 1 + (size - 1) * correlation
-
-    def suffices(n):
-        quantile = stats.t.isf((1 - level) / 2, n / size - 1) / norm.isf((1 - level) / 2)
-        return n >= 2 * size and n / effect / quantile**2 >= n_independent * (1 - 1e-9)
-
-    assert suffices(n)
-    assert n <= np.ceil(2 * size) or not suffices(n - 1) or n_independent > n / effect * 0.9

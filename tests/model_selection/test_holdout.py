@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import holdout as reference
 from reference.holdout import smallest_size, wilson_by_roots
 from scipy import stats
-from scipy.stats import norm, t
+from scipy.stats import norm
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import zero_one_loss
 
@@ -262,24 +262,6 @@ def test_neyman_needs_no_more_than_any_other_allocation():
 def test_a_class_without_errors_still_gets_a_sample():
     sizes = holdout_size([0.0, 0.3], 0.03, priors=[0.5, 0.5], allocation="optimal").per_class
     assert sizes[0] == 1
-
-
-def test_groups_take_the_design_effect_more():
-    alone = holdout_size(0.1, 0.03)
-    found = holdout_size(0.1, 0.03, group_size=8, intraclass_correlation=0.25)
-    quantile = t.isf(0.025, found.n_samples / 8 - 1) / norm.isf(0.025)
-    assert found.n_samples == pytest.approx(2.75 * alone.n_samples * quantile**2, abs=2)
-    options = {"priors": [0.9, 0.1], "allocation": "optimal"}
-    few, many = (
-        holdout_size([0.05, 0.3], 0.03, **options, **groups)
-        for groups in ({}, {"group_size": 8, "intraclass_correlation": 0.25})
-    )
-    assert many.n_samples == sum(many.per_class)
-    assert np.ptp(np.divide(many.per_class, few.per_class)) < 0.02
-    for bad in ({"group_size": 0.5}, {"intraclass_correlation": 1.5}):
-        name = next(iter(bad))
-        with pytest.raises(ValueError, match=f"{name} must"):
-            holdout_size(0.1, 0.03, **{"group_size": 8, "intraclass_correlation": 0.2} | bad)
 
 
 @pytest.mark.parametrize("priors", [None, [0.5, 0.5]])
