@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -77,22 +76,6 @@ def spread_of_mean(tested: TestLosses) -> Spread:
     return Spread(np.array([[n / (n - 1) * np.sum(residuals**2) if n > 1 else np.nan]]))
 
 
-def size_of_mean(
-    tested: TestLosses, variance: float, standard_error: float, inflation: float = 1.0
-) -> float | None:
-    """Return the number of independent samples whose mean loss has this standard error.
-
-    `variance` is the variance of a single loss. If the losses do not vary, the result is the
-    number of units divided by `inflation`. It is None if the variance or the standard error is
-    unknown.
-    """
-    if not (np.isfinite(variance) and np.isfinite(standard_error)):
-        return None
-    size = tested.effective_size
-    units = size if tested.unit is None else float(len(np.unique(tested.unit)))
-    return intervals.size_from_variance(variance, standard_error, size, units / inflation)
-
-
 MEAN_LOSSES = {
     "zero_one": "error rate",
     "squared": "mean squared error",
@@ -156,25 +139,12 @@ def mean_loss_estimate(
     )
 
 
-def design_effect(parts: Sequence[TestLosses]) -> float:
-    """Return the mean factor by which groups and weights inflate the variance of a mean.
-
-    It is 1 without groups and weights.
-    """
-    if parts[0].weight is None and parts[0].unit is None:
-        return 1.0
-    real = np.nanmean([spread_of_mean(part).variance for part in parts])
-    plain = np.nanmean([spread_of_mean(TestLosses(part.losses)).variance for part in parts])
-    return float(real / plain) if plain > 0 else 1.0
-
-
 LossFn = Callable[[np.ndarray, np.ndarray], np.ndarray]
 PAIR_ELEMENTS = 2**22
 """Maximum number of pairs of label and prediction processed at once, 32 MB of float64."""
 
 
-@dataclass(frozen=True, eq=False)
-class Influence:
+class Influence(NamedTuple):
     """Influence of each drawing unit on an estimate.
 
     Attributes
@@ -721,17 +691,6 @@ def shared_variance(
     return Shared(float(scale * shared), float(scale * noise), float(size))
 
 
-def within_fold_error(folds: Sequence[TestLosses]) -> float:
-    """Return ``s / sqrt(n)``, where ``s^2`` is the mean over folds of the variance in the fold.
-
-    It is the second variance of Bayle et al. (2020).
-    """
-    # variance of single losses in each fold
-    sizes = np.array([len(fold.losses) for fold in folds])
-    variances = sizes * np.array([spread_of_mean(fold).variance for fold in folds])
-    return float(np.sqrt(np.mean(variances) / sizes.sum()))
-
-
 class NestedFold(NamedTuple):
     """Losses of an outer fold, and losses of the inner cross-validation without it.
 
@@ -763,9 +722,14 @@ def nested_interval(folds: Sequence[NestedFold], n_folds: int, n: int) -> tuple[
     finite = [gap for gap in gaps if np.isfinite(gap)]
     mse = (n_folds - 1) / n_folds * float(np.mean(finite)) if finite else -np.inf
     # variance of the inner error if losses were independent
-    inner = concatenate_tested([fold.inner for fold in folds])
+    parts = [fold.inner for fold in folds]
+    inner = concatenate_tested(parts)
+    naive = float(np.var(inner.losses, ddof=1)) / n
     # groups and weights inflate it
-    naive = float(np.var(inner.losses, ddof=1)) / n * design_effect([f.inner for f in folds])
+    if inner.weight is not None or inner.unit is not None:
+        real = np.nanmean([spread_of_mean(part).variance for part in parts])
+        plain = np.nanmean([spread_of_mean(TestLosses(part.losses)).variance for part in parts])
+        naive *= float(real / plain) if plain > 0 else 1.0
     # inner error less its bias
     outer = mean_loss(concatenate_tested([fold.outer for fold in folds]))
     bias = (1 + (n_folds - 2) / n_folds) * (mean_loss(inner) - outer)

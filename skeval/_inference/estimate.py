@@ -16,21 +16,7 @@ from typing import Any, NamedTuple, SupportsFloat, get_args
 import numpy as np
 
 from skeval._inference.intervals import ROUNDING, Limits, LimitsByMethod, clip_limits
-from skeval.utils import _text
-from skeval.utils._checks import (
-    Alternative,
-    check_confidence_level,
-    check_option,
-    name_missing,
-    warn_undefined,
-)
-from skeval.utils._plotting import (
-    EstimatesDisplay,
-    NullDistributionDisplay,
-    draw_curve,
-    draw_mapping,
-    draw_result,
-)
+from skeval.utils import _checks, _plotting, _text
 from skeval.utils._text import DataFrame, ShownAsText
 
 MAX_POINTS, N_POINTS_SHOWN = 12, 6
@@ -130,7 +116,7 @@ class Result(ShownAsText):
         ValueError
             If the results of a mapping cannot share an axis.
         """
-        return draw_result(self, ax=ax)
+        return _plotting.draw_result(self, ax=ax)
 
 
 Details = Mapping[str, Any]
@@ -159,7 +145,7 @@ class ResultWithLimits(Result):
         self,
         confidence_level: float | None = None,
         method: str | None = None,
-        alternative: Alternative = "two-sided",
+        alternative: _checks.Alternative = "two-sided",
     ) -> ConfidenceInterval:
         """Return a confidence interval without computing the result again.
 
@@ -183,8 +169,8 @@ class ResultWithLimits(Result):
         """
         # level and method
         level = self.confidence_level if confidence_level is None else confidence_level
-        check_confidence_level(level)
-        check_option("alternative", alternative, get_args(Alternative))
+        _checks.check_confidence_level(level)
+        _checks.check_option("alternative", alternative, get_args(_checks.Alternative))
         one_sided = alternative != "two-sided"
         if one_sided and level <= 0.5:
             raise ValueError(
@@ -193,12 +179,15 @@ class ResultWithLimits(Result):
         methods = self.interval_methods
         if not methods and method is None:
             return ConfidenceInterval(np.nan, np.nan, float(level), "none")
-        method = check_option("method", methods[0] if method is None else method, methods)
+        method = _checks.check_option("method", methods[0] if method is None else method, methods)
         # a one-sided interval has one limit of the two-sided interval with twice the error
         of_two = 2 * level - 1 if one_sided else level
         low, high = clip_limits(self.limits[method](of_two), self.bounds)
-        if not self.allow_point:
-            low, high = require_width((low, high))
+        equal = low == high or high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf
+        if equal and not self.allow_point:
+            both = f"both of its limits are {low:.6g}"
+            _checks.warn_undefined(f"The interval is undefined (nan), because {both}.")
+            low = high = np.nan
         if alternative == "greater" and not np.isnan(low):
             high = float(self.bounds[1])
         elif alternative == "less" and not np.isnan(low):
@@ -352,9 +341,9 @@ class Estimate(ResultWithValue):
         display
             Display of the type of the result, with the drawn artists as attributes.
         """
-        draw = draw_result.dispatch(type(self.extra))
-        if draw is draw_result.dispatch(object):
-            draw = draw_result
+        draw = _plotting.draw_result.dispatch(type(self.extra))
+        if draw is _plotting.draw_result.dispatch(object):
+            draw = _plotting.draw_result
         return draw(self, ax=ax)
 
     def __str__(self) -> str:
@@ -613,13 +602,13 @@ class Results(dict[Any, Any], Result):
         return dict.__repr__(self)
 
     def __missing__(self, name: Any) -> Any:
-        raise KeyError(name_missing(name, self))
+        raise KeyError(_checks.name_missing(name, self))
 
     def __getattr__(self, name: str) -> Any:
         """Return an entry with this name."""
         if name in self:
             return self[name]
-        raise AttributeError(name if name.startswith("_") else name_missing(name, self))
+        raise AttributeError(name if name.startswith("_") else _checks.name_missing(name, self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results as dicts and the numbers unchanged, without arrays.
@@ -733,7 +722,7 @@ class Curve(Result):
         display
             Display of the curve, with the drawn artists as attributes.
         """
-        return draw_curve(self, ax=ax, name=name)
+        return _plotting.draw_curve(self, ax=ax, name=name)
 
     def at(self, x: Any) -> np.ndarray:
         """Return the height of the curve at each `x`, by linear interpolation."""
@@ -849,16 +838,7 @@ def _list_details(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def require_width(limits: Limits) -> Limits:
-    """Return the limits, or nan with a warning if they coincide."""
-    low, high = limits
-    if low != high and not high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf:
-        return limits
-    warn_undefined(f"The interval is undefined (nan), because both of its limits are {low:.6g}.")
-    return np.nan, np.nan
-
-
-draw_result.register(ResultWithValue, EstimatesDisplay.from_result)
-draw_result.register(Test, NullDistributionDisplay.from_result)
-draw_result.register(Results, draw_mapping)
-draw_result.register(Curve, draw_curve)
+_plotting.draw_result.register(ResultWithValue, _plotting.EstimatesDisplay.from_result)
+_plotting.draw_result.register(Test, _plotting.NullDistributionDisplay.from_result)
+_plotting.draw_result.register(Results, _plotting.draw_mapping)
+_plotting.draw_result.register(Curve, _plotting.draw_curve)

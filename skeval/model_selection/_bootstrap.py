@@ -20,19 +20,7 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 
 from skeval._adapters.runner import Runner
-from skeval._inference import intervals
-from skeval._inference.errors import (
-    METHODS,
-    MIN_INFLATION,
-    SMALL_SAMPLE_INFLATION,
-    combine,
-    is_too_wide,
-    no_information,
-    out_of_bag_influence,
-    sampling_influence,
-    standard_error,
-    weigh_values,
-)
+from skeval._inference import errors, intervals
 from skeval._inference.estimate import BootstrapExtra, Estimate, Results
 from skeval._inference.intervals import Limits, LimitsByMethod
 from skeval._resampling import fit_request, plans
@@ -47,16 +35,8 @@ from skeval._resampling.inputs import (
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics._calibration import find_recalibration
 from skeval.metrics._scorers import read_scoring
-from skeval.model_selection._estimates import (
-    NamedScore,
-    check_enough,
-    estimate_error,
-    fit_to_all,
-    losses_of,
-    name_scores,
-    size_of_rate,
-    to_score,
-)
+from skeval.model_selection import _estimates
+from skeval.model_selection._estimates import NamedScore
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
 from skeval.utils._compat import is_plain_scorer, metric_of_scorer, safe_indexing, safe_split
@@ -218,13 +198,11 @@ def bootstrap_error(
     >>> result.extra.resubstitution, round(result.extra.oob, 3), round(result.value, 3)
     (0.0, 0.044, 0.029)
     """
-    _checks.check_option("method", method, METHODS)
+    _checks.check_option("method", method, errors.METHODS)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"confidence_level": confidence_level}
-    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(
-        estimator, X, y, loss=loss, method=method, several=True, **per_sample, **run
-    )
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
+    run |= {"loss": loss, "method": method, "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, several=True, **run)
     _checks.check_option("average", average, ("samples", "bootstraps"))
     options: dict[str, Any] = {"average": average, "stratify": stratify, "indices": indices}
     runner, root = Runner(inputs), _checks.root_seed(random_state)
@@ -384,24 +362,22 @@ def bootstrap_score(
     >>> round(extra.resubstitution, 4), round(extra.optimism, 4)
     (0.982, 0.0011)
     """
-    _checks.check_option("method", method, (*METHODS, OPTIMISM))
+    _checks.check_option("method", method, (*errors.METHODS, OPTIMISM))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"confidence_level": confidence_level}
-    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(
-        estimator, X, y, with_loss=False, method=method, several=True, **per_sample, **run
-    )
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
+    run |= {"with_loss": False, "method": method, "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, several=True, **run)
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
     # bad scores and sizes raise before any fit
-    scores = name_scores(scoring)
+    scores = _estimates.name_scores(scoring)
     scorers = {name: read_scorer(inputs, score) for name, score in scores.items()}
     _checks.check_count("n_resamples", n_resamples, 2)
     root = _checks.root_seed(random_state)
     units, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
     # means of losses have the estimates of bootstrap_error
     means = {name: score for name, score in scores.items() if method != OPTIMISM and score.mean}
-    losses = dict(zip(means, losses_of(inputs, means.values()), strict=True))
+    losses = dict(zip(means, _estimates.losses_of(inputs, means.values()), strict=True))
 
     # outputs that losses and scores require, or the models
     methods = {"predict", *(loss.response for loss in losses.values())}
@@ -413,7 +389,7 @@ def bootstrap_score(
 
     # one set of fits for all losses and scores; each model predicts all samples
     runner = Runner(inputs)
-    whole = fit_to_all(runner, request)
+    whole = _estimates.fit_to_all(runner, request)
     tallies: list[LossTally | ScoreTally] = [
         LossTally(inputs.with_options(losses=(losses[name],)), units, whole, score)
         if name in losses
@@ -482,10 +458,11 @@ def estimate_bootstraps(
 ) -> dict[str, Estimate]:
     """Return the out-of-bag, .632 and .632+ estimates of one set of fits."""
     units, plan = plan_bootstrap(runner.inputs, root, n_resamples, **options)
-    tally = LossTally(runner.inputs, units, fit_to_all(runner))
+    tally = LossTally(runner.inputs, units, _estimates.fit_to_all(runner))
     counts = run_resamples(runner, plan, [tally])
     return {
-        method: tally.estimate(method, plan, counts, root, average=average) for method in METHODS
+        method: tally.estimate(method, plan, counts, root, average=average)
+        for method in errors.METHODS
     }
 
 
@@ -512,7 +489,7 @@ class LossTally:
         n, weights = len(inputs.target), inputs.relative_weight
         # AE: losses of the fit to all samples on these samples
         self.pair = inputs.loss.pair(inputs.target, inputs.target.codes, whole)
-        self.apparent = weigh_values(inputs.loss(*self.pair), weights)
+        self.apparent = errors.weigh_values(inputs.loss(*self.pair), weights)
         self.odds = (1 if weights is None else weights) / units.left_out_probability
         self.sums, self.tests = np.zeros(n), np.zeros(n)
         self.errors: list[np.ndarray] = []
@@ -541,44 +518,48 @@ class LossTally:
     ) -> Estimate:
         """Return the estimate of the error, or of the score that is named."""
         inputs, units, weights = self.inputs, self.units, self.inputs.relative_weight
-        errors, sample_errors = np.concatenate(self.errors), self.average_samples()
+        # mean loss of each sample over the models that left it out, eq. (17); a sample in every
+        # training set gets the mean of the others
+        of_fits, tested = np.concatenate(self.errors), self.tests > 0
+        sample_errors = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
+        of_tested = None if weights is None else weights[tested]
+        sample_errors[~tested] = np.average(sample_errors[tested], weights=of_tested)
         # AE, BI, and gamma, eq. (27): mean loss over all pairs of a label and a prediction
-        values = weigh_values(sample_errors, weights) if average == "samples" else errors
+        values = errors.weigh_values(sample_errors, weights) if average == "samples" else of_fits
         apparent, oob = float(self.apparent.mean()), float(np.nanmean(values))
         pairs = None if inputs.loss.name == "zero_one" else inputs.loss
-        gamma, gamma_values = no_information(*self.pair, pairs, weights)
+        gamma, gamma_values = errors.no_information(*self.pair, pairs, weights)
         # eq. (24) for .632, eq. (29) to (32) for .632+
-        combined = combine(method, apparent, oob, gamma)
+        combined = errors.combine(method, apparent, oob, gamma)
         # influence of each unit on AE, BI (infinitesimal jackknife, eq. (36) to (40)) and gamma
         drawn, scores = (block.train for block in plan.blocks()), np.concatenate(self.scores)
-        error = standard_error(
+        error = errors.standard_error(
             combined.gradient,
-            sampling_influence(self.apparent, units),
-            out_of_bag_influence(sample_errors, scores, drawn, units, weights),
-            sampling_influence(gamma_values, units),
+            errors.sampling_influence(self.apparent, units),
+            errors.out_of_bag_influence(sample_errors, scores, drawn, units, weights),
+            errors.sampling_influence(gamma_values, units),
         )
         # effective number of samples, for the interval of an error rate
-        tested = self.tests > 0
         n_tested = int(tested.sum())
-        size: float = n_tested
-        if weights is not None:
-            size = intervals.size_from_weights(weights[tested])
-        estimate = estimate_error(
+        size = n_tested if of_tested is None else intervals.size_from_weights(of_tested)
+        estimate = _estimates.estimate_error(
             inputs.with_options(method=method),
             combined.error,
             error,
-            errors,
+            of_fits,
             extra=BootstrapExtra,
             n_samples=n_tested,
             n_groups=units.n_groups,
-            effective_n_samples=size_of_rate(inputs, combined.error, error, size, units.n_groups),
+            effective_n_samples=_estimates.size_of_rate(
+                inputs, combined.error, error, size, units.n_groups
+            ),
             degrees_of_freedom=np.inf if units.n_groups is None else units.n_groups - 1.0,
             resubstitution=apparent,
             oob=oob,
             no_information=gamma,
             relative_overfitting=combined.relative_overfitting,
             weight=combined.weight,
-            parameters={"n_resamples": len(errors), "average": average},
+            parameters={"n_resamples": len(of_fits), "average": average},
             **counts,
         )
         if self.named is None or self.named.mean is None:
@@ -586,18 +567,9 @@ class LossTally:
         # the score is the best value minus the loss
         parts = {"resubstitution": apparent, "oob": oob, "no_information": gamma}
         parts = {name: self.named.mean.best - part for name, part in parts.items()}
-        return to_score(inputs, self.named, estimate, extra=replace(estimate.extra, **parts))
-
-    def average_samples(self) -> np.ndarray:
-        """Return the mean loss of each sample over the models that left it out, eq. (17).
-
-        A sample in every training set gets the mean of the other samples.
-        """
-        tested, weights = self.tests > 0, self.inputs.relative_weight
-        means = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
-        of_tested = None if weights is None else weights[tested]
-        means[~tested] = np.average(means[tested], weights=of_tested)
-        return means
+        return _estimates.to_score(
+            inputs, self.named, estimate, extra=replace(estimate.extra, **parts)
+        )
 
 
 @dataclass(frozen=True)
@@ -754,11 +726,26 @@ class ScoreTally:
         inside, everywhere, outside = np.concatenate(self.scores).T
         # replicates of the estimate; undefined ones do not count
         replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
-        n_undefined = self.count_undefined(replicates, counts["n_failed"])
-        # the estimate, and its interval
+        _estimates.check_enough(inputs, replicates)
+        n_undefined = int(np.isnan(replicates).sum())
+        if n_undefined > counts["n_failed"]:
+            _checks.warn_undefined(
+                f"scoring {self.label!r} is undefined for {n_undefined - counts['n_failed']} of "
+                f"{len(replicates)} resamples, which are left out."
+            )
         oob = float(np.nanmean(outside)) if np.isfinite(outside).any() else np.nan
-        gamma = np.nan if method == OPTIMISM else self.score_unrelated(self.whole, root)
-        value, weight, overfitting = self.combine_scores(method, replicates, oob, gamma)
+        if method == OPTIMISM:
+            # Harrell et al. (1996): mean excess of the score on the resample over all samples
+            gamma = weight = overfitting = np.nan
+            value = float(np.nanmean(replicates))
+        else:
+            gamma = self.score_unrelated(self.whole, root)
+            # overfitting moves a calibration score toward its no-information value
+            sign = 1.0 if self.label in CALIBRATION and gamma > apparent else -1.0
+            combined = errors.combine(method, sign * apparent, sign * oob, sign * gamma)
+            weight, overfitting = combined.weight, combined.relative_overfitting
+            # the out-of-bag score may be defined where the apparent score is not
+            value = oob if method == "oob" else sign * combined.error
         error = self.measure_spread(everywhere, outside, root)
         limits = limit_score(value, error, units.n_units - 1.0, self.bounds)
         if "none" in limits:
@@ -791,37 +778,12 @@ class ScoreTally:
             ),
         )
 
-    def count_undefined(self, replicates: np.ndarray, n_failed: int) -> int:
-        """Return the number of undefined replicates. Warn if not all of them are failed fits."""
-        check_enough(self.inputs, replicates)
-        n_undefined = int(np.isnan(replicates).sum())
-        if n_undefined > n_failed:
-            _checks.warn_undefined(
-                f"scoring {self.label!r} is undefined for {n_undefined - n_failed} of "
-                f"{len(replicates)} resamples, which are left out."
-            )
-        return n_undefined
-
-    def combine_scores(
-        self, method: str, replicates: np.ndarray, oob: float, gamma: float
-    ) -> tuple[float, float, float]:
-        """Return the estimate, the weight of the out-of-bag score, and the overfitting."""
-        if method == OPTIMISM:
-            # Harrell et al. (1996): mean excess of the score on the resample over all samples
-            return float(np.nanmean(replicates)), np.nan, np.nan
-        # overfitting moves a calibration score toward its no-information value
-        sign = 1.0 if self.label in CALIBRATION and gamma > self.apparent else -1.0
-        combined = combine(method, sign * self.apparent, sign * oob, sign * gamma)
-        # the out-of-bag score may be defined where the apparent score is not
-        value = oob if method == "oob" else sign * combined.error
-        return value, combined.weight, combined.relative_overfitting
-
     def measure_spread(
         self, everywhere: np.ndarray, outside: np.ndarray, root: SeedSequence
     ) -> float:
         """Return the standard error, from the variances of test sets and of models."""
         units = self.units
-        inflation = MIN_INFLATION + SMALL_SAMPLE_INFLATION / units.n_units
+        inflation = errors.MIN_INFLATION + errors.SMALL_SAMPLE_INFLATION / units.n_units
         if self.needs_model:
             # the variance of out-of-bag scores, for a test set of n samples
             share = float(np.mean(units.left_out_probability))
@@ -869,7 +831,7 @@ def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> L
         return {"log_odds": partial(intervals.stretch, low, span, unit), **plain}
     if np.isfinite(high) and value < high:
         # a distance from the best score has a useful upper limit, as a loss has
-        if is_too_wide(high - value, error, degrees):
+        if errors.is_too_wide(high - value, error, degrees):
             return {"none": intervals.give_no_limits}
         log = partial(intervals.log_interval, high - value, error, **precision)
         return {"log": partial(intervals.mirrored, high, log), **plain}

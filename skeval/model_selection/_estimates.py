@@ -18,18 +18,11 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._adapters.runner import Runner
-from skeval._inference import intervals
-from skeval._inference.errors import (
-    SINGLE_INFLATION,
-    TestLosses,
-    is_too_wide,
-    mean_loss_estimate,
-    size_of_mean,
-    spread_of_mean,
-)
+from skeval._inference import errors, intervals
 from skeval._inference.estimate import Estimate, PerturbationExtra
 from skeval._inference.intervals import DRAWN, mirrored
 from skeval._inference.paired import time_units
+from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     FitOutput,
@@ -42,18 +35,6 @@ from skeval._resampling.inputs import (
     resolve_loss,
     validate_inputs,
     weight_parameters,
-)
-from skeval._resampling.plans import (
-    BLOCK_ELEMENTS,
-    Folds,
-    KeptFolds,
-    PlanBlock,
-    ResamplingPlan,
-    concatenate_blocks,
-    fold_plan,
-    keeps_order,
-    resolve_folds,
-    whole_plan,
 )
 from skeval._resampling.sampling_units import SamplingUnits
 from skeval.metrics._scorers import name_of_scorer, name_scoring, range_of, row_of_scorer
@@ -74,7 +55,7 @@ def estimate_error(
     value: float,
     standard_error: float,
     replicates: np.ndarray,
-    tested: TestLosses | None = None,
+    tested: errors.TestLosses | None = None,
     variance: float = np.nan,
     *,
     inflation: float = 1.0,
@@ -94,15 +75,18 @@ def estimate_error(
     shared: dict[str, Any] = {"n_samples": len(inputs.target), "n_groups": inputs.units.n_groups}
     # rounding may exceed the range
     value = float(np.clip(value, *intervals.bounds_of(loss, n_classes)))
-    if tested is not None:
-        # number of independent samples with this standard error
-        if binomial and loss == "zero_one":
-            variance = value * (1 - value)
-        shared["effective_n_samples"] = size_of_mean(tested, variance, standard_error, inflation)
+    if binomial and loss == "zero_one":
+        variance = value * (1 - value)
+    if tested is not None and np.isfinite([variance, standard_error]).all():
+        # number of independent samples with this standard error, or of units if nothing varies
+        size = tested.effective_size
+        units = size if tested.unit is None else float(len(np.unique(tested.unit)))
+        size = intervals.size_from_variance(variance, standard_error, size, units / inflation)
+        shared["effective_n_samples"] = size
     widest, degrees = widest or standard_error, fields.get("degrees_of_freedom", np.inf)
-    if loss in intervals.NON_NEGATIVE and is_too_wide(value, widest, degrees):
+    if loss in intervals.NON_NEGATIVE and errors.is_too_wide(value, widest, degrees):
         shared |= {"no_interval": "too_wide", "details": {"caution": TOO_WIDE}}
-    return mean_loss_estimate(
+    return errors.mean_loss_estimate(
         value,
         float(standard_error),
         loss=loss,
@@ -290,17 +274,15 @@ def resubstitution_error(
     0.0
     """
     run = {"memory": memory, "error_score": error_score, "confidence_level": confidence_level}
-    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(
-        estimator, X, y, loss=loss, method="resubstitution", several=True, **per_sample, **run
-    )
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params, "loss": loss}
+    inputs = validate_inputs(estimator, X, y, method="resubstitution", several=True, **run)
     return resubstitution(Runner(inputs))
 
 
 def resubstitution(runner: Runner, _: SeedSequence | None = None) -> Estimate:
     """Test on the training samples, which is not the error on new samples, with 1 fit."""
     runner = runner.with_options(n_jobs=None, verbose=0)
-    return average_folds(runner, whole_plan(len(runner.inputs.target)), by_sample=True)
+    return average_folds(runner, plans.whole_plan(len(runner.inputs.target)), by_sample=True)
 
 
 def fit_to_all(runner: Runner, request: FitRequest | None = None) -> FitOutput:
@@ -309,7 +291,7 @@ def fit_to_all(runner: Runner, request: FitRequest | None = None) -> FitOutput:
     No estimate is defined without this fit, so its errors are raised.
     """
     runner = runner.with_options(n_jobs=None, verbose=0, error_score="raise")
-    ((_, output),) = runner.fits(whole_plan(len(runner.inputs.target)), request)
+    ((_, output),) = runner.fits(plans.whole_plan(len(runner.inputs.target)), request)
     return output
 
 
@@ -447,11 +429,9 @@ def cross_val_error(
     [0.0032, 0.0721] (95 %, inflated)
     """
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"confidence_level": confidence_level}
-    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(
-        estimator, X, y, loss=loss, method="cross_validation", several=True, **per_sample, **run
-    )
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
+    run |= {"loss": loss, "method": "cross_validation", "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, several=True, **run)
     return cross_validation(Runner(inputs), _checks.root_seed(random_state), cv=cv)
 
 
@@ -461,9 +441,11 @@ def cross_validation(runner: Runner, root: SeedSequence, *, cv: Any = None) -> E
     # shows the first repeat of `repeated_cv` instead, whose fits it has anyway
     inputs, n = runner.inputs, len(runner.inputs.target)
     # folds in time order have blocks of time as units
-    folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
-    ordered = not inputs.units.clustered and keeps_order(cv, folds)
-    return average_folds(runner, fold_plan(n, folds), ordered)
+    folds = plans.KeptFolds(
+        n, plans.resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root)
+    )
+    ordered = not inputs.units.clustered and plans.keeps_order(cv, folds)
+    return average_folds(runner, plans.fold_plan(n, folds), ordered)
 
 
 def leave_one_out(runner: Runner, _: SeedSequence | None = None) -> Estimate:
@@ -471,7 +453,7 @@ def leave_one_out(runner: Runner, _: SeedSequence | None = None) -> Estimate:
     return average_folds(runner, plan_leave_one_out(runner.inputs))
 
 
-def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
+def plan_leave_one_out(inputs: Inputs) -> plans.ResamplingPlan:
     """Return the plan that leaves out each sample, or each group, in turn."""
     n, groups = len(inputs.target), inputs.groups
     unit = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1]
@@ -479,15 +461,15 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
     if n_units < 2:
         raise ValueError("groups must contain at least 2 groups to leave one out, got 1.")
 
-    def draw(fit: int) -> PlanBlock:
+    def draw(fit: int) -> plans.PlanBlock:
         tested = (unit == fit)[None]
-        return PlanBlock((~tested).astype(np.int8), tested)
+        return plans.PlanBlock((~tested).astype(np.int8), tested)
 
-    return ResamplingPlan(n, n_units, draw)
+    return plans.ResamplingPlan(n, n_units, draw)
 
 
 def average_folds(
-    runner: Runner, plan: ResamplingPlan, ordered: bool = False, by_sample: bool = False
+    runner: Runner, plan: plans.ResamplingPlan, ordered: bool = False, by_sample: bool = False
 ) -> Estimate:
     """Return the error over folds. The losses of each unit are summed first.
 
@@ -499,15 +481,15 @@ def average_folds(
     weights, n = inputs.relative_weight, len(inputs.target)
     # sums of losses for each sample, and the error of each fold
     sums, tests = np.zeros(n), np.zeros(n)
-    errors, n_failed = [], 0
+    parts, n_failed = [], 0
     for block, output in runner.fits(plan):
         losses, rows = inputs.loss.of_predictions(inputs.target, block, output), output.rows
         sums += np.bincount(rows, losses, minlength=n)
         tests += np.bincount(rows, minlength=n)
-        errors.append(means_of_fits(losses, output, weights))
+        parts.append(means_of_fits(losses, output, weights))
         n_failed += int(output.failed.sum())
     # units of the losses: blocks of time, groups or samples
-    of_folds, tested = np.concatenate(errors), tests > 0
+    of_folds, tested = np.concatenate(parts), tests > 0
     n_tested = int(np.count_nonzero(tested))
     size: float = n_tested
     unit = time_units(sums, tests) if ordered else inputs.kept_together
@@ -520,7 +502,7 @@ def average_folds(
     # mean over samples, with the variance of independent samples or units
     error = float(sums.sum() / tests.sum())
     if ordered and unit is not None:
-        spread = spread_of_mean(TestLosses(means, tests[tested], unit[tested]))
+        spread = errors.spread_of_mean(errors.TestLosses(means, tests[tested], unit[tested]))
     else:
         spread = intervals.spread_of_ratio(sums, tests, unit)
     counted = size_of_rate(inputs, error, spread.error, size, spread.n_groups)
@@ -544,13 +526,13 @@ def average_folds(
             fields["effective_n_samples"] = None
         return estimate_error(inputs, error, spread.error, of_folds, **fields)
     # folds share training samples: twice the variance, half of the samples
-    wider = float(np.sqrt(SINGLE_INFLATION) * spread.error)
+    wider = float(np.sqrt(errors.SINGLE_INFLATION) * spread.error)
     limits = intervals.mean_loss_limits(
         error,
         wider,
         inputs.loss.name,
         degrees_of_freedom=spread.degrees_of_freedom,
-        n_effective=None if counted is None else counted / SINGLE_INFLATION,
+        n_effective=None if counted is None else counted / errors.SINGLE_INFLATION,
         first="jeffreys",
     )
     fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
@@ -728,25 +710,23 @@ def perturbation_interval(
     """
     check_takes_weights(estimator)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"confidence_level": confidence_level}
-    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(
-        estimator, X, y, loss=loss, method="perturbation", several=True, **per_sample, **run
-    )
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
+    run |= {"loss": loss, "method": "perturbation", "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, several=True, **run)
     fold_root, draw_root = _checks.root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(inputs.loss.name), *DRAWN)
     title = f"interval of {inputs.loss.name!r} loss"
     form = _checks.check_option(title, forms[0] if interval is None else interval, forms)
     rng = np.random.default_rng(fold_root)
     # folds and perturbations have seeds of their own
-    folds = resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
+    folds = plans.resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
     options = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
     return perturb_error(Runner(inputs), folds, draw_root, form=form, **options)
 
 
 def perturb_error(
     runner: Runner,
-    folds: Folds,
+    folds: plans.Folds,
     root: SeedSequence,
     *,
     n_resamples: int | None,
@@ -762,11 +742,11 @@ def perturb_error(
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
     n_resamples, draw = choose_draws(weights, n_resamples, root, inputs.units)
     # the weights of a block are used twice
-    draw = lru_cache(max(1, BLOCK_ELEMENTS // n))(draw)
+    draw = lru_cache(max(1, plans.BLOCK_ELEMENTS // n))(draw)
     intervals.check_enough_draws(n_resamples, inputs.confidence_level, form)
-    plans = {"cross_validation": fold_plan(n, folds), "resubstitution": whole_plan(n)}
+    bases = {"cross_validation": plans.fold_plan(n, folds), "resubstitution": plans.whole_plan(n)}
 
-    def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
+    def losses(base: plans.ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
         """Yield the mean loss of each sample, nan where it is not tested, in some repetitions."""
         plan = make_weighted_plan(base, n_draws, draw, sample_weight)
         for block, output in runner.fits(plan):
@@ -776,16 +756,16 @@ def perturb_error(
                 yield np.nansum(of_fits, axis=1) / np.isfinite(of_fits).sum(axis=1)
 
     # both errors without perturbation
-    errors, sizes = {}, {}
-    for name, base in plans.items():
+    value_of, sizes = {}, {}
+    for name, base in bases.items():
         ((plain,),) = losses(base, 1, lambda _: np.ones(n))
         tested = np.isfinite(plain)
-        errors[name] = mean_of_tested(plain[tested], sample_weight[tested])
+        value_of[name] = mean_of_tested(plain[tested], sample_weight[tested])
         sizes[name] = intervals.size_from_weights(sample_weight[tested])
     # perturbed statistics; a much smaller training error makes them useless
-    perturbed = losses(plans[statistic], n_resamples, draw)
-    statistics = compute_statistics(perturbed, draw, sample_weight, errors[statistic])
-    error, apparent = errors["cross_validation"], errors["resubstitution"]
+    perturbed = losses(bases[statistic], n_resamples, draw)
+    statistics = compute_statistics(perturbed, draw, sample_weight, value_of[statistic])
+    error, apparent = value_of["cross_validation"], value_of["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
         _checks.warn_user(
             f"the resubstitution error ({write_number(apparent)}) is below half the "
@@ -811,7 +791,7 @@ def perturb_error(
         effective_n_samples=size_of_rate(inputs, error, standard_error, size, None),
         first=form,
         forms={name: partial(limits, form=name) for name in DRAWN},
-        n_fits=sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits,
+        n_fits=sum(base.n_fits for base in bases.values()) + n_resamples * bases[statistic].n_fits,
         n_resamples=len(statistics),
         statistic=statistic,
         resubstitution=apparent,
@@ -821,8 +801,7 @@ def perturb_error(
 
 def check_perturbed(inputs: Inputs) -> None:
     """Raise an error if the loss, or weights among the fit arguments, cannot be perturbed."""
-    loss, target = inputs.loss, inputs.target
-    n_classes = 0 if target.classes is None else len(target.classes)
+    loss, target, n_classes = inputs.loss, inputs.target, inputs.target.n_classes
     if n_classes > 2 and loss.response == "predict" and loss.name != "zero_one":
         raise ValueError(
             "loss must be 'zero_one', 'log_loss' or 'brier' for more than two classes, got "
@@ -863,23 +842,25 @@ def choose_draws(
 
 
 def make_weighted_plan(
-    base: ResamplingPlan, n_resamples: int, draw: Draw, sample_weight: np.ndarray
-) -> ResamplingPlan:
+    base: plans.ResamplingPlan, n_resamples: int, draw: Draw, sample_weight: np.ndarray
+) -> plans.ResamplingPlan:
     """Repeat all fits of a plan under each perturbation.
 
     The weights are divided by their mean over the training samples, so that the ratio of loss and
     penalty is not perturbed.
     """
     # all fits of the plan, repeated with other weights
-    fits = concatenate_blocks([base.draw(r) for r in range(base.n_draws)])
+    fits = plans.concatenate_blocks([base.draw(r) for r in range(base.n_draws)])
     sizes = fits.train.sum(axis=1, keepdims=True)
 
-    def draw_weighted(repetition: int) -> PlanBlock:
+    def draw_weighted(repetition: int) -> plans.PlanBlock:
         perturbed = fits.train * draw(repetition)
         perturbed *= sample_weight * (sizes / perturbed.sum(axis=1, keepdims=True))
         return replace(fits, train=perturbed)
 
-    return ResamplingPlan(base.n_samples, n_resamples, draw_weighted, len(fits), weighted=True)
+    return plans.ResamplingPlan(
+        base.n_samples, n_resamples, draw_weighted, len(fits), weighted=True
+    )
 
 
 def compute_statistics(

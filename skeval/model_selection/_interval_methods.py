@@ -32,7 +32,7 @@ from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import NON_NEGATIVE, corrected_error
 from skeval._inference.paired import time_units
-from skeval._resampling import plans
+from skeval._resampling import plans, sampling_units
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     FitOutput,
@@ -46,12 +46,6 @@ from skeval._resampling.inputs import (
 )
 from skeval._resampling.plans import KeptFolds, ResamplingPlan
 from skeval._resampling.predictions import Predictions, collect_predictions
-from skeval._resampling.sampling_units import (
-    SamplingUnits,
-    TooFewMembersError,
-    UnitKind,
-    number_by_appearance,
-)
 from skeval.model_selection import _estimates
 from skeval.model_selection._bootstrap import ErrorBootstrap, bootstrap
 from skeval.model_selection._estimates import cross_validation, leave_one_out, resubstitution
@@ -238,20 +232,12 @@ def error_interval(
     _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"confidence_level": confidence_level}
-    inputs = validate_inputs(
-        estimator, X, y, groups, loss=loss, params=params, method=method, several=True, **run
-    )
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
-    parameters = take_parameters(
-        method,
-        cv=cv,
-        n_folds=n_folds,
-        n_repeats=n_repeats,
-        test_size=test_size,
-        n_resamples=n_resamples,
-        variance=variance,
-    )
+    run |= {"loss": loss, "method": method, "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, groups, params=params, several=True, **run)
+    inputs = add_positive_weight(inputs, sample_weight)
+    given = {"cv": cv, "n_folds": n_folds, "n_repeats": n_repeats, "test_size": test_size}
+    given |= {"n_resamples": n_resamples, "variance": variance}
+    parameters = take_parameters(method, **given)
     root, row = _checks.root_seed(random_state), ERROR_METHODS[method]
     # the error over all outputs, and of each of several on the same folds or resamples
     own_losses = losses_by_output(inputs.loss, inputs.target)
@@ -300,7 +286,7 @@ def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
     else:
         raise ValueError(f"test_size must be a fraction between 0 and 1, got {test_size!r}.")
     if not least <= n_test <= n - 2:
-        raise TooFewMembersError(
+        raise sampling_units.TooFewMembersError(
             f"test_size must leave at least 2 of {n} {inputs.units.kind.value} for training and "
             f"{least} for testing in method={inputs.method!r}, got {test_size!r}."
         )
@@ -381,8 +367,10 @@ def cv_wald(
     pooled = errors.concatenate_tested(folds)
     spread = errors.spread_of_mean(pooled)
     if within:
-        # mean over folds of the variance in the fold
-        standard_error = errors.within_fold_error(folds)
+        # mean over folds of the variance of single losses in the fold, their second variance
+        sizes = np.array([len(fold.losses) for fold in folds])
+        variances = sizes * np.array([errors.spread_of_mean(fold).variance for fold in folds])
+        standard_error = float(np.sqrt(np.mean(variances) / sizes.sum()))
     elif pooled.unit is None:
         # variance of all losses, with divisor n
         standard_error = spread.error * np.sqrt(1 - 1 / len(pooled.losses))
@@ -694,7 +682,7 @@ def find_loss_units(
     tests: Sequence[np.ndarray],
     repeats: Sequence[Sequence[np.ndarray]] | None,
     at_random: bool,
-) -> SamplingUnits:
+) -> sampling_units.SamplingUnits:
     """Return the sampling units of the losses for the folds of `cv`.
 
     If test sets overlap (no `repeats`), all losses of a sample are one unit.
@@ -716,14 +704,16 @@ def find_loss_units(
             return inputs.units
     else:
         unit[np.setdiff1d(alone, tested)] = unit[tested[0]]  # no unit of its own
-    kind = UnitKind.SAMPLE if unit is alone else UnitKind.FOLD
-    return SamplingUnits(number_by_appearance(unit), np.zeros(n_units, dtype=np.intp), True, kind)
+    kind = sampling_units.UnitKind.SAMPLE if unit is alone else sampling_units.UnitKind.FOLD
+    return sampling_units.SamplingUnits(
+        sampling_units.number_by_appearance(unit), np.zeros(n_units, dtype=np.intp), True, kind
+    )
 
 
-def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
-    """Return the sample weights, or None. Raise an error if the method does not support them."""
+def add_positive_weight(inputs: Inputs, sample_weight: Any) -> Inputs:
+    """Return inputs with sample weights. Raise an error if the method does not support them."""
     if sample_weight is None:
-        return None
+        return inputs
     if not ERROR_METHODS[inputs.method].takes_weights:
         able = ", ".join(repr(name) for name, row in ERROR_METHODS.items() if row.takes_weights)
         raise ValueError(
@@ -734,16 +724,26 @@ def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | Non
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0. Leave out samples with zero weight.")
-    return weights
+    return inputs.with_options(weight=weights)
 
 
 def collect_repeats(
     folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
 ) -> tuple[Estimate, Predictions]:
     """Return the error of repeated folds, and their out-of-fold predictions."""
-    # out-of-fold predictions, and the units of their losses
-    folds = count_in_time(folds, outputs)
     inputs, plan = folds.inputs, folds.plan
+    if folds.ordered:
+        # units are blocks of consecutive samples, as long as the losses are correlated, or all
+        # samples if there are too few blocks; samples that were not tested form no unit
+        done, n = completed(outputs), len(inputs.target)
+        rows = np.concatenate([output.rows for output in done])
+        losses = np.concatenate([inputs.loss_values(output) for output in done])
+        unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
+        stratum = np.zeros(int(unit.max()) + 1, dtype=np.intp)
+        blocks = sampling_units.SamplingUnits(
+            unit, stratum, True, sampling_units.UnitKind.TIME_BLOCK
+        )
+        inputs = inputs.with_options(counted=blocks)
     predictions = predict_repeats(inputs, plan, outputs)
     estimate = average_predictions(
         inputs,
@@ -754,25 +754,6 @@ def collect_repeats(
         parameters={"n_folds": plan.n_folds, "n_repeats": plan.n_repeats},
     )
     return estimate, predictions
-
-
-def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> RepeatedFolds:
-    """Return folds whose units are blocks of time, if they keep the order of the samples.
-
-    If autocorrelation leaves too few blocks, all samples are one unit. Samples that were not
-    tested do not form a unit.
-    """
-    if not folds.ordered:
-        return folds
-    inputs, done = folds.inputs, completed(outputs)
-    # losses of each sample, in the order of the samples
-    rows, n = np.concatenate([output.rows for output in done]), len(inputs.target)
-    losses = np.concatenate([inputs.loss_values(output) for output in done])
-    unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
-    n_blocks = int(unit.max()) + 1
-    # blocks of consecutive samples, as long as the correlation lasts
-    blocks = SamplingUnits(unit, np.zeros(n_blocks, dtype=np.intp), True, UnitKind.TIME_BLOCK)
-    return folds._replace(inputs=inputs.with_options(counted=blocks), ordered=False)
 
 
 def predict_repeats(
@@ -788,7 +769,7 @@ def predict_repeats(
     """
     # a single test set, or blocks of time: no inflation
     predictions = collect_predictions(inputs, outputs, plan)
-    if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
+    if plan.n_fits == 1 or inputs.units.kind is sampling_units.UnitKind.TIME_BLOCK:
         return predictions
     share = split_share(predictions)
     if inputs.units.clustered:
@@ -904,19 +885,9 @@ class ErrorMethod(NamedTuple):
     names: tuple[str, ...] = ()
 
 
-ErrorMethodName = Literal[
-    "auto",
-    "resubstitution",
-    "holdout",
-    "cross_validation",
-    "leave_one_out",
-    ErrorBootstrap,
-    "repeated_cv",
-    "cv_wald",
-    "corrected_t",
-    "nested_cv",
-    "perturbation",
-]
+Textbook = Literal["resubstitution", "holdout", "cross_validation", "leave_one_out"]
+Published = Literal["cv_wald", "corrected_t", "nested_cv", "perturbation"]
+ErrorMethodName = Literal["auto", "repeated_cv", Textbook, ErrorBootstrap, Published]
 ROWS = (
     ErrorMethod(resubstitution),
     ErrorMethod(holdout),

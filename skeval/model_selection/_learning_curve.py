@@ -27,14 +27,8 @@ from skeval._inference.intervals import normal_quantile
 from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import units_of
+from skeval.model_selection import _interval_methods
 from skeval.model_selection._estimates import name_scores
-from skeval.model_selection._interval_methods import (
-    RepeatedFolds,
-    average_subsamples,
-    mean_losses,
-    plan_repeats,
-    read_positive_weight,
-)
 from skeval.model_selection._score_interval import average_scores, warn_left_out
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike
@@ -230,17 +224,18 @@ def learning_curve_band(
     run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
     run |= {"method": "corrected_t", "several": True, "params": params}
     inputs = validate_inputs(estimator, X, y, groups, **run)
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
+    inputs = _interval_methods.add_positive_weight(inputs, sample_weight)
     root = _checks.root_seed(random_state)
     if n_repeats is None and (cv is None or isinstance(cv, Integral) or draws_anew(cv)):
         n_repeats = N_REPEATS
     # folds, thinned to each size, and the error or score of each
-    folds = plan_repeats(inputs, _checks.child_seed(root, 0), cv=cv, n_repeats=n_repeats)
-    thinned, sizes, ratio = thin_folds(folds, _checks.child_seed(root, 1), train_sizes)
+    seeds = [_checks.child_seed(root, part) for part in range(3)]
+    folds = _interval_methods.plan_repeats(inputs, seeds[0], cv=cv, n_repeats=n_repeats)
+    thinned, sizes, ratio = thin_folds(folds, seeds[1], train_sizes)
     if scoring is None:
         label, sign = "error", 1
-        values, _ = mean_losses(Runner(inputs), thinned)
-        average = partial(average_subsamples, inputs)
+        values, _ = _interval_methods.mean_losses(Runner(inputs), thinned)
+        average = partial(_interval_methods.average_subsamples, inputs)
     else:
         ((label, score),) = name_scores(scoring).items()
         sign, values = -1, score_each(Runner(inputs), thinned, scoring)[""]
@@ -256,13 +251,11 @@ def learning_curve_band(
         )
     warn_left_out(label, len(by_fold) - len(kept), len(by_fold))
     measured = [average(column, ratio, {}) for column in kept.T]
-    return extrapolate_curve(
-        inputs, sizes, measured, kept, ratio, sign, _checks.child_seed(root, 2)
-    )
+    return extrapolate_curve(inputs, sizes, measured, kept, ratio, sign, seeds[2])
 
 
 def thin_folds(
-    folds: RepeatedFolds, root: SeedSequence, train_sizes: Any
+    folds: _interval_methods.RepeatedFolds, root: SeedSequence, train_sizes: Any
 ) -> tuple[ResamplingPlan, Floats, float]:
     """Return all fits by fold and size, the mean sizes, and the ratio of test to training."""
     plan, units = folds.plan, units_of(folds.inputs.target, folds.inputs.groups)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Unpack, get_args, overload
@@ -27,7 +26,7 @@ Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
 
 
-Score = Callable[..., float]
+One = str | Callable[..., float] | None
 Several = list[str] | tuple[str, ...] | dict[str, Any] | Callable[..., dict[str, float]]
 
 
@@ -44,12 +43,7 @@ class PermutationOptions(FitOptions, total=False):
 
 @overload
 def permutation_test(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    scoring: str | Score | None = None,
-    **options: Unpack[PermutationOptions],
+    estimator: Any, X: Any, y: Any, *, scoring: One = None, **options: Unpack[PermutationOptions]
 ) -> Test: ...
 @overload
 def permutation_test(
@@ -309,9 +303,27 @@ def compare_with_permutations(
                 f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined. "
                 "They count as at least as good as the observed labels."
             )
-        stop, level = stops.get(key), inputs.confidence_level
-        result = permutation_result(name, statistic, null, rule, stop, confidence_level=level)
-        tests[key] = replace(result, exchanged=exchange.units, null_hypothesis=exchange.null)
+        # P-value of Phipson and Smyth (2010), or of a sequential test that stopped
+        stop = stops.get(key)
+        exceeding, null = paired.exceedances(statistic, null)[:stop], null[:stop]
+        count = int(exceeding.sum())
+        pvalue = (1 + count) / (1 + len(null))
+        if rule is not None and stop is not None:
+            pvalue = rule.pvalue(count, stop)
+        tests[key] = Test(
+            name=name,
+            statistic=statistic,
+            pvalue=pvalue,
+            method="permutation test",
+            null_distribution=null,
+            n_resamples=len(null),
+            n_exceedances=count,
+            stopped=stop is not None,
+            exchanged=exchange.units,
+            null_hypothesis=exchange.null,
+            limits={"exact": partial(_pvalue_limits, exceeding, stop is not None)},
+            confidence_level=inputs.confidence_level,
+        )
     return tests[""] if "" in tests else Results(tests)
 
 
@@ -360,12 +372,9 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
             exchange = "whole_groups" if pure else "within_groups"
     if unit is None and exchange.endswith("groups"):
         raise ValueError(f"groups must be passed for exchange={exchange!r}, got None.")
+    if exchange == "samples":
+        return Exchange(lambda r: _checks.repetition_rng(root, r).permutation(len(y)))
     return EXCHANGES[exchange](y, unit, root)
-
-
-def _exchange_samples(y: np.ndarray, unit: Any, root: SeedSequence) -> Exchange:
-    """Permute all labels."""
-    return Exchange(lambda r: _checks.repetition_rng(root, r).permutation(len(y)))
 
 
 def _exchange_within(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exchange:
@@ -453,7 +462,6 @@ def _rotate(y: np.ndarray, unit: Any, root: SeedSequence) -> Exchange:
 
 ExchangeName = Literal["auto", "samples", "within_groups", "whole_groups", "blocks", "rotations"]
 EXCHANGES: dict[str, Callable[[np.ndarray, Any, SeedSequence], Exchange]] = {
-    "samples": _exchange_samples,
     "within_groups": _exchange_within,
     "whole_groups": _exchange_whole,
     "blocks": _exchange_blocks,
@@ -479,35 +487,6 @@ def _divide_series(y: np.ndarray, exchange: str) -> np.ndarray:
             f"correlated, so that {len(y)} samples contain fewer than three independent blocks."
         )
     return blocks
-
-
-def permutation_result(
-    metric: str,
-    statistic: float,
-    null: np.ndarray,
-    rule: StoppingRule | None = None,
-    stop: int | None = None,
-    *,
-    confidence_level: float = 0.95,
-) -> Test:
-    """Return the P-value of Phipson and Smyth (2010), or of a sequential test that stopped."""
-    # permutations up to the stop of a sequential test
-    exceeding, null = paired.exceedances(statistic, null)[:stop], null[:stop]
-    count, pvalue = int(exceeding.sum()), float((1 + exceeding.sum()) / (1 + len(null)))
-    if rule is not None and stop is not None:
-        pvalue = rule.pvalue(count, stop)
-    return Test(
-        name=metric,
-        statistic=float(statistic),
-        pvalue=pvalue,
-        method="permutation test",
-        null_distribution=null,
-        n_resamples=len(null),
-        n_exceedances=count,
-        stopped=stop is not None,
-        limits={"exact": partial(_pvalue_limits, exceeding, stop is not None)},
-        confidence_level=confidence_level,
-    )
 
 
 def _pvalue_limits(exceeding: np.ndarray, stopped: bool, confidence_level: float) -> Limits:

@@ -23,12 +23,8 @@ from skeval._adapters.runner import Runner, score_each, split_by_metric
 from skeval._inference import intervals
 from skeval._inference.estimate import ErrorExtra, Estimate, MetricExtra, Results
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, count_cells, score_form
-from skeval._resampling.fit_request import (
-    FitRequest,
-    check_scorers,
-    check_test_sets,
-    find_response_method,
-)
+from skeval._resampling import fit_request
+from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import (
     FitOptions,
     Inputs,
@@ -49,7 +45,7 @@ from skeval.utils._text import name_of
 
 ScoreMethod = Literal["repeated_cv", "corrected_t"]
 
-Score = Callable[..., float]
+One = str | Callable[..., float] | None
 Several = list[str] | tuple[str, ...] | set[str] | dict[str, Any]
 
 
@@ -64,12 +60,7 @@ class ScoreOptions(FitOptions, total=False):
 
 @overload
 def score_interval(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    scoring: str | Score | None = None,
-    **options: Unpack[ScoreOptions],
+    estimator: Any, X: Any, y: Any, *, scoring: One = None, **options: Unpack[ScoreOptions]
 ) -> Estimate: ...
 @overload
 def score_interval(
@@ -214,13 +205,9 @@ def score_interval(
     # validated inputs; scikit-learn's scorers use the second of two classes
     _checks.check_option("method", method, get_args(ScoreMethod))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"confidence_level": confidence_level}
-    inputs = validate_inputs(
-        estimator, X, y, groups, with_loss=False, params=params, method=method, several=True, **run
-    )
-    inputs = inputs.with_options(
-        weight=_interval_methods.read_positive_weight(inputs, sample_weight)
-    )
+    run |= {"with_loss": False, "method": method, "confidence_level": confidence_level}
+    inputs = validate_inputs(estimator, X, y, groups, params=params, several=True, **run)
+    inputs = _interval_methods.add_positive_weight(inputs, sample_weight)
     classes = inputs.target.classes
     if classes is not None and len(classes) == 2:  # scikit-learn's scorers use the second class
         inputs = inputs.with_options(target=inputs.target.with_positive(classes.tolist()[1]))
@@ -235,7 +222,14 @@ def score_interval(
     if method == _interval_methods.AUTO:
         results = score_repeats(inputs, scores, root, parameters)
     else:
-        results = score_subsamples(inputs, scores, root, parameters)
+        parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
+        plan, ratio = _interval_methods.plan_subsamples(inputs, root, **parameters)
+        scorers = {name: score.scoring for name, score in scores.items()}
+        values = score_each(Runner(inputs), plan, scorers, skip_undefined=True)
+        results = {
+            name: average_scores(inputs, score, values[name], ratio, parameters)
+            for name, score in scores.items()
+        }
     if isinstance(scoring, list | tuple | set | dict):
         return Results({name: results[name] for name in scores})
     return results.popitem()[1]
@@ -243,20 +237,6 @@ def score_interval(
 
 ANY = Loss("", np.subtract)
 """Placeholder for the loss of a score that is not a mean loss, without bounds."""
-
-
-def score_subsamples(
-    inputs: Inputs, scores: dict[str, NamedScore], root: SeedSequence, parameters: dict[str, Any]
-) -> dict[str, Estimate]:
-    """Return scores with corrected t intervals. All use the same fits to random subsamples."""
-    parameters = {"n_repeats": 50, "test_size": 0.1} | parameters
-    plan, ratio = _interval_methods.plan_subsamples(inputs, root, **parameters)
-    scorers = {name: score.scoring for name, score in scores.items()}
-    values = score_each(Runner(inputs), plan, scorers, skip_undefined=True)
-    return {
-        name: average_scores(inputs, score, values[name], ratio, parameters)
-        for name, score in scores.items()
-    }
 
 
 def average_scores(
@@ -301,8 +281,8 @@ def score_repeats(
     if others:
         scorers = {name: score.scoring for name, score in others.items()}
         request = FitRequest.for_scores(inputs.estimator, scorers, inputs.error_score == "raise")
-        check_scorers(inputs, request.scorers)
-        check_test_sets(inputs, folds.plan, request.scorers, skip_undefined=True)
+        fit_request.check_scorers(inputs, request.scorers)
+        fit_request.check_test_sets(inputs, folds.plan, request.scorers, skip_undefined=True)
     folds, outputs = _interval_methods.fit_repeats(Runner(inputs), folds, request)
     plan = folds.plan
 
@@ -352,7 +332,8 @@ def find_reported(inputs: Inputs, label: str, at: int | None = None) -> str | No
         return label if pooled else None
     if classes is None or row.of_numbers:
         return each.name if classes is None and row.of_numbers else None
-    if row.response != "predict" and find_response_method(inputs.estimator, inputs.target) is None:
+    responds = fit_request.find_response_method(inputs.estimator, inputs.target) is not None
+    if row.response != "predict" and not responds:
         return None
     if row.targets == _table.BINARY and len(classes) != 2:
         return None

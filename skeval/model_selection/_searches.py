@@ -242,10 +242,9 @@ def score_632(
             raise ValueError(
                 "results must be from cv=BootstrapSplit(), got training sets without repeats."
             )
-    # apparent score of a fit to all samples
+    # apparent score of one fit to all samples
     if scoring is None and metric != "score":
         scoring = metric
-    # one fit to all samples
     with _checks.naming("X", "y"):
         fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
     apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
@@ -441,7 +440,7 @@ def same_responses(first: np.ndarray, second: np.ndarray) -> bool:
 
 
 def make_scorer_of(
-    name: str, function: Callable[..., Any], attribute: str, **options: Any
+    name: str, function: Callable[..., Any], attribute: str, options: dict[str, Any]
 ) -> ProcedureScorer:
     """Return the scorer of a function. Raise an error if it has no such argument."""
     parameters = inspect.signature(function).parameters.keys()
@@ -521,15 +520,10 @@ def make_bootstrap_scorer(
     -0.028
     """
     _checks.check_option("method", method, get_args(ErrorBootstrap))
-    return make_scorer_of(
-        f"make_bootstrap_scorer({method!r})",
-        bootstrap_error,
-        "value",
-        method=method,
-        n_resamples=_checks.check_count("n_resamples", n_resamples),
-        random_state=random_state,
-        **options,
-    )
+    n_resamples = _checks.check_count("n_resamples", n_resamples)
+    options |= {"method": method, "n_resamples": n_resamples, "random_state": random_state}
+    name = f"make_bootstrap_scorer({method!r})"
+    return make_scorer_of(name, bootstrap_error, "value", options)
 
 
 def make_interval_scorer(
@@ -590,13 +584,10 @@ def make_interval_scorer(
     True
     """
     _checks.check_option("quantity", quantity, get_args(Quantity))
-    return make_scorer_of(
-        f"make_interval_scorer({quantity!r})",
-        error_interval,
-        f"interval.{quantity}" if quantity in ("low", "high") else quantity,
-        random_state=random_state,
-        **options,
-    )
+    attribute = f"interval.{quantity}" if quantity in ("low", "high") else quantity
+    options["random_state"] = random_state
+    name = f"make_interval_scorer({quantity!r})"
+    return make_scorer_of(name, error_interval, attribute, options)
 
 
 def make_permutation_scorer(
@@ -666,15 +657,9 @@ def make_permutation_scorer(
     if isinstance(scoring, str):
         get_scorer(scoring)  # an unknown name raises an error here, and not in the search
     n_permutations = _checks.check_count("n_permutations", n_permutations)
-    return make_scorer_of(
-        f"make_permutation_scorer(n_permutations={n_permutations})",
-        permutation_test,
-        "pvalue",
-        scoring=scoring,
-        n_permutations=n_permutations,
-        random_state=random_state,
-        **options,
-    )
+    options |= {"scoring": scoring, "random_state": random_state, "n_permutations": n_permutations}
+    name = f"make_permutation_scorer(n_permutations={n_permutations})"
+    return make_scorer_of(name, permutation_test, "pvalue", options)
 
 
 @_checks.in_order()
@@ -805,12 +790,11 @@ def tuning_optimism(
     """
     # a search that refits, on each training part
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    options = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    options |= run | {"name": "search", "confidence_level": confidence_level}
-    inputs = validate_inputs(search, X, y, with_loss=False, several=True, **options)
-    plan, _ = make_repeated_plan(
-        cv, n_repeats, inputs.X, inputs.target, inputs.groups, random_state
-    )
+    run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
+    run |= {"name": "search", "with_loss": False, "confidence_level": confidence_level}
+    inputs = validate_inputs(search, X, y, several=True, **run)
+    data = inputs.X, inputs.target, inputs.groups
+    plan, _ = make_repeated_plan(cv, n_repeats, *data, random_state)
 
     # results of all searches, and the ratios of test to training
     searches: list[Searched] = []

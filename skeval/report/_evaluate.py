@@ -32,7 +32,7 @@ from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import ANY_NUMBER, REPORTED, REPORTED_ROWS, Metric
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
-from skeval.model_selection._interval_methods import AUTO, collect_repeats, read_positive_weight
+from skeval.model_selection._interval_methods import AUTO, add_positive_weight, collect_repeats
 from skeval.model_selection._score_interval import find_reported, measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import read_subgroups
@@ -363,7 +363,7 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
     request = request_scores(inputs, options)
     rule, notes = skip_nested_resampling(inputs.estimator)
     inputs = inputs.with_options(estimator=rule)
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, options.sample_weight))
+    inputs = add_positive_weight(inputs, options.sample_weight)
     return Task(runner=Runner(inputs), request=request, options=options, notes=tuple(notes))
 
 

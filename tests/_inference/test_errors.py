@@ -1,6 +1,5 @@
 """Point .632 and .632+ against Efron & Tibshirani (1997), and variances by influence."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -218,7 +217,7 @@ def test_bootstrap_error_is_the_influence_of_the_losses_of_a_loop():
     assert expected > standard_error(
         np.array([0.0, 1.0, 0.0]),
         np.zeros(n),
-        replace(influence, training=np.zeros(n)),
+        influence._replace(training=np.zeros(n)),
         np.zeros(n),
     )
 
