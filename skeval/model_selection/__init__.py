@@ -9,10 +9,11 @@ from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._estimates import (
     cross_val_error,
+    holdout_error,
+    holdout_size,
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._holdout import holdout_error, holdout_size
 from skeval.model_selection._importance import feature_importance
 from skeval.model_selection._interval_methods import error_interval
 from skeval.model_selection._learning_curve import learning_curve_band

@@ -45,6 +45,7 @@ ScoreBootstrap = Literal["oob", ".632", ".632+", "optimism"]
 
 ErrorBootstrap = Literal["oob", ".632", ".632+"]
 
+Counts = dict[str, Any]
 BootstrapAverage = Literal["samples", "bootstraps"]
 
 OPTIMISM = "optimism"
@@ -374,7 +375,7 @@ def bootstrap_score(
     scorers = {name: read_scorer(inputs, score) for name, score in scores.items()}
     _checks.check_count("n_resamples", n_resamples, 2)
     root = _checks.root_seed(random_state)
-    units, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
+    units, plan = plan_bootstrap(inputs, root, n_resamples, stratify, indices)
     # means of losses have the estimates of bootstrap_error
     means = {name: score for name, score in scores.items() if method != OPTIMISM and score.mean}
     losses = dict(zip(means, _estimates.losses_of(inputs, means.values()), strict=True))
@@ -393,13 +394,13 @@ def bootstrap_score(
     tallies: list[LossTally | ScoreTally] = [
         LossTally(inputs.with_options(losses=(losses[name],)), units, whole, score)
         if name in losses
-        else ScoreTally(inputs, units, whole, score, scorers[name])
+        else ScoreTally(inputs, units, whole, score, scorers[name], root)
         for name, score in scores.items()
     ]
     everything = np.ones((1, plan.n_samples), dtype=bool)
     predicting = replace(plan, draw=lambda draw: replace(plan.draw(draw), test=everything))
     counts = run_resamples(runner, predicting, tallies, request)
-    estimates = [tally.estimate(method, plan, counts, root) for tally in tallies]
+    estimates = [tally.estimate(method, plan, counts) for tally in tallies]
     if isinstance(scoring, list | tuple | set | dict):
         return Results(zip(scores, estimates, strict=True))
     return estimates[0]
@@ -409,7 +410,6 @@ def plan_bootstrap(
     inputs: Inputs,
     root: SeedSequence,
     n_resamples: int,
-    *,
     stratify: bool = False,
     indices: Any = None,
 ) -> tuple[DrawingUnits, plans.ResamplingPlan]:
@@ -436,7 +436,7 @@ def run_resamples(
     plan: plans.ResamplingPlan,
     tallies: Sequence[LossTally | ScoreTally],
     request: fit_request.FitRequest | None = None,
-) -> dict[str, int]:
+) -> Counts:
     """Fit each resample once for all losses and scores, and return the numbers of fits."""
     n_redrawn = n_failed = 0
     for block, output in runner.fits(plan, request):
@@ -449,21 +449,13 @@ def run_resamples(
 
 
 def estimate_bootstraps(
-    runner: Runner,
-    root: SeedSequence,
-    *,
-    n_resamples: int = 200,
-    average: str = "samples",
-    **options: Any,
+    runner: Runner, root: SeedSequence, n_resamples: int, average: str = "samples", **options: Any
 ) -> dict[str, Estimate]:
     """Return the out-of-bag, .632 and .632+ estimates of one set of fits."""
     units, plan = plan_bootstrap(runner.inputs, root, n_resamples, **options)
     tally = LossTally(runner.inputs, units, _estimates.fit_to_all(runner))
     counts = run_resamples(runner, plan, [tally])
-    return {
-        method: tally.estimate(method, plan, counts, root, average=average)
-        for method in errors.METHODS
-    }
+    return {method: tally.estimate(method, plan, counts, average) for method in errors.METHODS}
 
 
 def bootstrap(runner: Runner, root: SeedSequence, *, n_resamples: int = 200) -> Estimate:
@@ -508,13 +500,7 @@ class LossTally:
         self.scores.append(np.where(output.failed, np.nan, counted @ self.odds))
 
     def estimate(
-        self,
-        method: str,
-        plan: plans.ResamplingPlan,
-        counts: dict[str, Any],
-        _: SeedSequence,
-        *,
-        average: str = "samples",
+        self, method: str, plan: plans.ResamplingPlan, counts: Counts, average: str = "samples"
     ) -> Estimate:
         """Return the estimate of the error, or of the score that is named."""
         inputs, units, weights = self.inputs, self.units, self.inputs.relative_weight
@@ -542,6 +528,7 @@ class LossTally:
         # effective number of samples, for the interval of an error rate
         n_tested = int(tested.sum())
         size = n_tested if of_tested is None else intervals.size_from_weights(of_tested)
+        numbers = combined.error, error, size, units.n_groups
         estimate = _estimates.estimate_error(
             inputs.with_options(method=method),
             combined.error,
@@ -550,9 +537,7 @@ class LossTally:
             extra=BootstrapExtra,
             n_samples=n_tested,
             n_groups=units.n_groups,
-            effective_n_samples=_estimates.size_of_rate(
-                inputs, combined.error, error, size, units.n_groups
-            ),
+            effective_n_samples=_estimates.size_of_rate(inputs, *numbers),
             degrees_of_freedom=np.inf if units.n_groups is None else units.n_groups - 1.0,
             resubstitution=apparent,
             oob=oob,
@@ -567,9 +552,8 @@ class LossTally:
         # the score is the best value minus the loss
         parts = {"resubstitution": apparent, "oob": oob, "no_information": gamma}
         parts = {name: self.named.mean.best - part for name, part in parts.items()}
-        return _estimates.to_score(
-            inputs, self.named, estimate, extra=replace(estimate.extra, **parts)
-        )
+        extra = replace(estimate.extra, **parts)
+        return _estimates.to_score(inputs, self.named, estimate, extra=extra)
 
 
 @dataclass(frozen=True)
@@ -624,10 +608,16 @@ class ScoreTally:
     """Scores of the predictions that the model of each resample made for all samples."""
 
     def __init__(
-        self, inputs: Inputs, units: DrawingUnits, whole: FitOutput, named: NamedScore, scorer: Any
+        self,
+        inputs: Inputs,
+        units: DrawingUnits,
+        whole: FitOutput,
+        named: NamedScore,
+        scorer: Any,
+        root: SeedSequence,
     ) -> None:
         self.inputs, self.units, self.whole = inputs, units, whole
-        self.scorer, self.label = scorer, named.label
+        self.scorer, self.label, self.root = scorer, named.label, _checks.child_seed(root, 0)
         self.bounds = named.bounds(inputs.target.n_classes)
         self.needs_model = needs_model(inputs, scorer)
         self.scores: list[np.ndarray] = []
@@ -701,14 +691,13 @@ class ScoreTally:
             except ValueError:
                 return np.nan
 
-    def score_unrelated(self, output: FitOutput, root: SeedSequence) -> float:
+    def score_unrelated(self) -> float:
         """Return the no-information score, over all pairs of a label and a prediction."""
-        n, weight = len(self.inputs.target), self.inputs.relative_weight
-        everything = np.arange(n)
-        rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 0))
+        n, whole, weight = len(self.inputs.target), self.whole, self.inputs.relative_weight
+        everything, rng = np.arange(n), np.random.default_rng(_checks.child_seed(self.root, 0))
         if self.needs_model:
             orders = [rng.permutation(n) for _ in range(N_PERMUTATIONS)]
-            scores = [self.score(output, everything, order, weight, everything) for order in orders]
+            scores = [self.score(whole, everything, order, weight, everything) for order in orders]
             return float(np.mean(scores))
         # all pairs, or random permutations if there are too many
         rows, samples = np.repeat(everything, n), np.tile(everything, n)
@@ -716,11 +705,9 @@ class ScoreTally:
             orders = [rng.permutation(n) for _ in range(math.ceil(MAX_PAIRS / n))]
             rows, samples = np.tile(everything, len(orders)), np.concatenate(orders)
         pairs = None if weight is None else weight[rows] * weight[samples]
-        return self.score(output, rows, samples, pairs)
+        return self.score(whole, rows, samples, pairs)
 
-    def estimate(
-        self, method: str, _: plans.ResamplingPlan, counts: dict[str, Any], root: SeedSequence
-    ) -> Estimate:
+    def estimate(self, method: str, _: plans.ResamplingPlan, counts: Counts) -> Estimate:
         """Return the estimate from the scores of the fit to all samples and of resamples."""
         inputs, units, apparent = self.inputs, self.units, self.apparent
         inside, everywhere, outside = np.concatenate(self.scores).T
@@ -739,14 +726,14 @@ class ScoreTally:
             gamma = weight = overfitting = np.nan
             value = float(np.nanmean(replicates))
         else:
-            gamma = self.score_unrelated(self.whole, root)
+            gamma = self.score_unrelated()
             # overfitting moves a calibration score toward its no-information value
             sign = 1.0 if self.label in CALIBRATION and gamma > apparent else -1.0
             combined = errors.combine(method, sign * apparent, sign * oob, sign * gamma)
             weight, overfitting = combined.weight, combined.relative_overfitting
             # the out-of-bag score may be defined where the apparent score is not
             value = oob if method == "oob" else sign * combined.error
-        error = self.measure_spread(everywhere, outside, root)
+        error = self.measure_spread(everywhere, outside)
         limits = limit_score(value, error, units.n_units - 1.0, self.bounds)
         if "none" in limits:
             _checks.warn_undefined(
@@ -778,9 +765,7 @@ class ScoreTally:
             ),
         )
 
-    def measure_spread(
-        self, everywhere: np.ndarray, outside: np.ndarray, root: SeedSequence
-    ) -> float:
+    def measure_spread(self, everywhere: np.ndarray, outside: np.ndarray) -> float:
         """Return the standard error, from the variances of test sets and of models."""
         units = self.units
         inflation = errors.MIN_INFLATION + errors.SMALL_SAMPLE_INFLATION / units.n_units
@@ -790,9 +775,9 @@ class ScoreTally:
             defined = outside[np.isfinite(outside)]
             return math.sqrt(inflation) * intervals.corrected_error(defined, share / (1 - share))
         models = np.var(everywhere[np.isfinite(everywhere)], ddof=1)
-        return math.sqrt(inflation * self.jackknife(units.unit, root) ** 2 + models)
+        return math.sqrt(inflation * self.jackknife(units.unit) ** 2 + models)
 
-    def jackknife(self, unit: np.ndarray, root: SeedSequence) -> float:
+    def jackknife(self, unit: np.ndarray) -> float:
         """Return the standard error of the score of out-of-bag predictions of several models.
 
         The jackknife leaves out blocks of units, for all models at once.
@@ -802,14 +787,10 @@ class ScoreTally:
         fit, samples = np.nonzero(np.array([counts for counts, _ in self.pooled]) == 0)
         rows = fit * n + samples
         # units in at most N_BLOCKS blocks, in random order
-        rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
+        rng = np.random.default_rng(_checks.child_seed(self.root, 1))
         block = (rng.permutation(unit.max() + 1) % N_BLOCKS)[unit][samples]
-        scores = np.array(
-            [
-                self.try_score(pooled, rows[block != one], samples=samples[block != one])
-                for one in np.unique(block)
-            ]
-        )
+        kept = [block != one for one in np.unique(block)]
+        scores = np.array([self.try_score(pooled, rows[k], samples=samples[k]) for k in kept])
         # delete-a-block jackknife, corrected for samples that are always drawn
         defined = scores[np.isfinite(scores)]
         if len(defined) < 2:
