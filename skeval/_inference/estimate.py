@@ -542,20 +542,17 @@ class Test(ResultWithLimits):
         -------
         dict
         """
-        interval_ends: dict[str, Any] = {}
+        ends: dict[str, Any] = {}
         if self.limits:
-            interval = self.confidence_interval()
-            interval_ends = {
-                "pvalue_low": interval.low,
-                "pvalue_high": interval.high,
-                "confidence_level": interval.confidence_level,
-            }
+            low, high = self.confidence_interval()
+            ends = {"pvalue_low": low, "pvalue_high": high}
+            ends["confidence_level"] = float(self.confidence_level)
         return {
             "name": self.name,
             "method": self.method,
             "statistic": self.statistic,
             "pvalue": self.pvalue,
-            **interval_ends,
+            **ends,
             "n_resamples": self.n_resamples,
             **_keep_plain(self),
         }
@@ -570,10 +567,9 @@ class Test(ResultWithLimits):
             rows.append(("under the null hypothesis", spread))
         rows.append(("P-value", _text.write_pvalue(self.pvalue)))
         if self.limits:
-            interval = self.confidence_interval()
-            ends = f"[{interval.low:.4g}, {interval.high:.4g}]"
-            level = f"{100 * self.confidence_level:g} %"
-            rows.append(("Monte Carlo interval", f"{ends} ({level})"))
+            low, high = self.confidence_interval()
+            text = f"[{low:.4g}, {high:.4g}] ({100 * self.confidence_level:g} %)"
+            rows.append(("Monte Carlo interval", text))
         if self.n_resamples:
             rows.append(("resamples", f"{self.n_resamples}"))
         rows += _list_details(_keep_plain(self))

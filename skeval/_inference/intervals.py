@@ -235,10 +235,8 @@ def log_odds_interval(
     if not (scale > 0 and standard_error > _NEGLIGIBLE):
         return np.nan, np.nan
     spread, center = standard_error / scale, float(logit(estimate))
-    low, high = expit(
-        normal_interval(center, spread, confidence_level, degrees_of_freedom=degrees_of_freedom)
-    )
-    return float(low), float(high)
+    half = normal_quantile(confidence_level, degrees_of_freedom) * spread
+    return float(expit(center - half)), float(expit(center + half))
 
 
 _EVENTS = 0.25

@@ -147,22 +147,18 @@ def name_scores(scoring: Any) -> dict[str, NamedScore]:
     """Return one score or several, with their names in the results as keys."""
     # names of a dict, or those of the scorers
     if isinstance(scoring, dict):
-        scores = {
-            name: NamedScore(part if isinstance(part, str) else f"{name}()", part)
-            for name, part in scoring.items()
-        }
+        pairs, keys = list(scoring.items()), list(scoring)
     else:
         parts = scoring if isinstance(scoring, list | tuple | set) else [scoring]
-        parts = [name_of_scorer(part) for part in parts]
-        named = [
-            NamedScore(part if isinstance(part, str) else f"{name_scoring(part)}()", part)
-            for part in parts
-        ]
-        scores = {score.label: score for score in named}
-        if len(scores) < len(parts):
-            raise ValueError(
-                f"scoring must have a different name for each score, got {parts!r}. Use a dict."
-            )
+        pairs = [(name_scoring(part), part) for part in map(name_of_scorer, parts)]
+        keys = []
+    named = [NamedScore(p if isinstance(p, str) else f"{name}()", p) for name, p in pairs]
+    scores = dict(zip(keys or [score.label for score in named], named, strict=True))
+    if len(scores) < len(named):
+        raise ValueError(
+            "scoring must have a different name for each score, got "
+            f"{[part for _, part in pairs]!r}. Use a dict."
+        )
     if not scores:
         raise ValueError("scoring must contain at least one score, got none.")
     return scores
@@ -445,9 +441,8 @@ def cross_validation(runner: Runner, root: SeedSequence, *, cv: Any = None) -> E
     # shows the first repeat of `repeated_cv` instead, whose fits it has anyway
     inputs, n = runner.inputs, len(runner.inputs.target)
     # folds in time order have blocks of time as units
-    folds = plans.KeptFolds(
-        n, plans.resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root)
-    )
+    given = plans.resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root)
+    folds = plans.KeptFolds(n, given)
     ordered = not inputs.units.clustered and plans.keeps_order(cv, folds)
     return average_folds(runner, plans.fold_plan(n, folds), ordered)
 

@@ -692,11 +692,9 @@ def find_loss_units(
         return inputs.units
     # samples that are never separated count as one unit
     tested = np.unique(np.concatenate(tests))
-    unit = alone
+    unit, parts = alone, [[test] for test in tests] if repeats is None else repeats
     if not at_random:
-        unit = plans.number_kept_together(
-            [[test] for test in tests] if repeats is None else repeats, n
-        )
+        unit = plans.number_kept_together(parts, n)
     n_units = len(np.unique(unit[tested]))
     if n_units in (1, len(tested)):  # a single test set does not reveal groups
         unit, n_units = alone, n

@@ -472,9 +472,8 @@ def _choose_forms(metric: Callable[..., float], sample: Sample, settings: Settin
         return forms
     if method in forms:
         return {method: forms[method]} | forms
-    own = (
-        f"its closed forms are {', '.join(map(repr, forms))}" if forms else "it has no closed form"
-    )
+    names = ", ".join(map(repr, forms))
+    own = f"its closed forms are {names}" if forms else "it has no closed form"
     own += " if groups or sample_weight are passed" * (not sample.independent)
     raise ValueError(
         f"method={method!r} does not support {repr_metric(metric)} on these data, because {own}. "

@@ -250,9 +250,8 @@ def average_scores(
     means = np.where(np.isfinite(of_fits), of_fits, np.nan)
     n_undefined = int(np.isnan(means).sum())
     if inputs.error_score != "raise" and len(means) - n_undefined < 2:
-        return score_of_metric(
-            inputs, score, None, ErrorExtra(n_fits=len(means), n_undefined=n_undefined)
-        )
+        extra = ErrorExtra(n_fits=len(means), n_undefined=n_undefined)
+        return score_of_metric(inputs, score, None, extra)
     # a mean loss has the interval of this loss
     loss = ANY if score.mean is None else resolve_loss(score.mean.loss, inputs.target)
     means = means if score.mean is None else score.mean.best - means
@@ -300,17 +299,15 @@ def score_repeats(
     # metrics of all tested samples of a repeat together
     if len(results) < len(scores):
         predictions = _interval_methods.predict_repeats(inputs, plan, outputs)
-        also = {
-            s.label for n, s in scores.items() if reported[n] == s.label
-        } - _table.REPORTED.keys()
+        also = {s.label for n, s in scores.items() if reported[n] == s.label}
+        also -= _table.REPORTED.keys()
         only = {reported[name] for name in scores.keys() - results.keys()}
         metrics = measure_metrics(predictions, inputs.confidence_level, only, also)
+        n_failed = outputs.count(None)
+        extra = ErrorExtra(n_fits=plan.n_fits, n_undefined=n_failed, parameters=shown)
         for name in scores.keys() - results.keys():
-            warn_left_out(scores[name].label, outputs.count(None), len(outputs))
+            warn_left_out(scores[name].label, n_failed, len(outputs))
             metric = metrics.get(reported[name] or "")
-            extra = ErrorExtra(
-                n_fits=plan.n_fits, n_undefined=outputs.count(None), parameters=shown
-            )
             results[name] = score_of_metric(inputs, scores[name], metric, extra)
     return results
 
@@ -528,9 +525,8 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
     elif sample.folds is None:
         weight = {} if sample.weight is None else {"sample_weight": sample.weight}
         try:
-            if (
-                row.per_sample and row.response == "predict_proba"
-            ):  # the oldest scikit-learn has no labels for Brier
+            # the oldest scikit-learn has no labels for Brier
+            if row.per_sample and row.response == "predict_proba":
                 losses = _table.find_sample_losses(row, arguments, *sample[:2])
                 value = float(np.average(losses, weights=sample.weight))
             else:
