@@ -97,11 +97,12 @@ def shrink_distances(bins: Bins) -> Floats:
     return side * low
 
 
-def _smallest(bins: Bins, distances: Floats, z: float) -> float:
+def smallest_gap(bins: Bins, distances: Floats, z: float = 0.0) -> float:
     """Return the smallest mean distance that the observed one exceeds by at most `z`.
 
     `z` is in standard deviations. The distances of the bins keep the ratios of the shrunken
-    distances.
+    `distances`, the result of `shrink_distances`. By default, the expected observed value of the
+    mean distance is the observed one.
     """
     observed = _observed_gap(bins)
 
@@ -147,18 +148,10 @@ def _largest(bins: Bins, z: float) -> float:
     return float(bins.share @ np.abs(truth(steps) - p))
 
 
-def corrected_gap(bins: Bins, distances: Floats) -> float:
-    """Return the mean distance whose expected observed value is the observed one, or 0.
-
-    `distances` is the result of `shrink_distances`.
-    """
-    return _smallest(bins, distances, 0.0)
-
-
 def gap_limits(bins: Bins, distances: Floats, confidence_level: float) -> Limits:
     """Return the interval of the mean distance, by inverting two one-sided tests."""
     z = normal_quantile(confidence_level)
-    return _smallest(bins, distances, z), _largest(bins, z)
+    return smallest_gap(bins, distances, z), _largest(bins, z)
 
 
 def count_probabilities(p: Floats) -> Floats:

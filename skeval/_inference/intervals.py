@@ -204,7 +204,6 @@ def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> L
 
 
 Floats = NDArray[np.float64]
-_NEGLIGIBLE = 1e-12
 
 
 def log_interval(
@@ -232,7 +231,7 @@ def log_odds_interval(
 ) -> Limits:
     """Return the normal interval of the log-odds of a rate, or nan for rates of 0 and 1."""
     scale = estimate * (1 - estimate)
-    if not (scale > 0 and standard_error > _NEGLIGIBLE):
+    if not (scale > 0 and standard_error > ROUNDING):
         return np.nan, np.nan
     spread, center = standard_error / scale, float(logit(estimate))
     half = normal_quantile(confidence_level, degrees_of_freedom) * spread
@@ -354,8 +353,8 @@ def binomial_limits(rate: Floats, size: Any, z: Floats, *, exact: bool) -> tuple
     with np.errstate(invalid="ignore"):
         low = betaincinv(hits + own, misses + other, tail)
         high = betainccinv(hits + other, misses + own, tail)
-    low = np.where(hits <= _NEGLIGIBLE * size, 0.0, np.minimum(low, rate))
-    high = np.where(misses <= _NEGLIGIBLE * size, 1.0, np.maximum(high, rate))
+    low = np.where(hits <= ROUNDING * size, 0.0, np.minimum(low, rate))
+    high = np.where(misses <= ROUNDING * size, 1.0, np.maximum(high, rate))
     return low, high
 
 
@@ -463,17 +462,14 @@ def area_interval(
         return float(brentq(excess, start, stop))
 
     # If V(A) = 0 the area itself is a root, but not the required one.
-    low = solve(area, ratio, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
-    high = solve(area, ratio, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
+    low = solve(area, ratio, 0.0, area * (1 - ROUNDING)) if area > 0 else 0.0
+    high = solve(area, ratio, area + (1 - area) * ROUNDING, 1.0) if area < 1 else 1.0
     high = max(high, 0.5) if inflation > 1 else high
     # at least as wide as the interval of a perfect area
-    width = 1 - solve(1.0, of_perfect, 0.0, 1 - _BESIDE)
+    width = 1 - solve(1.0, of_perfect, 0.0, 1 - ROUNDING)
     if area > 0.5:
         return max(0.0, min(low, high - width)), high
     return low, min(1.0, max(high, low + width))
-
-
-_BESIDE = 1e-12
 
 
 def shrink_area_variance(
@@ -861,7 +857,7 @@ def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
         )
         # coefficients without the group
         rest = np.eye(k) - moved.reshape(-1, k, k)
-        rest[np.linalg.det(rest) < _MIN_SHARE] = np.nan  # no estimate if the group is left out
+        rest[np.linalg.det(rest) < ROUNDING] = np.nan  # no estimate if the group is left out
         left_out = np.linalg.solve(rest, sums[:, :, None])[:, :, 0]
         return Spread(left_out.T @ left_out, np.inf, n_groups, (0.0,))
 
@@ -902,8 +898,13 @@ def measure_sums(
     if not scale.any():  # nothing varies, and the degrees of freedom do not depend on the scale
         scale = np.ones(len(scale))
     correlation = find_correlation(sums, weight, squares, totals)
-    # factors a_g of the groups
-    factor = _expected(scale * squares, share)
+    # factors a_g of the groups: the ratio of the variances of a group's sum before and after
+    # centering, and 0 for groups without samples
+    alone = scale * squares
+    whole = alone.sum(axis=1)
+    left = (alone * (1 - 2 * share) + share**2 * alone.sum(axis=0)).sum(axis=1)
+    factor, counted = np.where(whole > 0, np.nan, 0.0), left > ROUNDING * whole
+    np.divide(whole, left, out=factor, where=counted)
     of_group = sums.sum(axis=2)
     # cluster-robust covariance with the factors of CR2
     covariance = (of_group * factor) @ of_group.T
@@ -920,19 +921,6 @@ def measure_sums(
     degrees = mean**2 / square if square > 0 else 0.0
     n_groups = int(np.count_nonzero(weight.sum(axis=1)))
     return Spread(covariance, degrees, n_groups, (correlation,))
-
-
-def _expected(d: Floats, share: Floats) -> Floats:
-    """Return, for each group, the ratio of the variances of its sum before and after centering.
-
-    It is 0 for groups without samples.
-    """
-    own = d.sum(axis=1)
-    left = (d * (1 - 2 * share) + share**2 * d.sum(axis=0)).sum(axis=1)
-    return np.divide(own, left, out=np.where(own > 0, np.nan, 0.0), where=left > _MIN_SHARE * own)
-
-
-_MIN_SHARE = 1e-12
 
 
 def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Totals) -> float:

@@ -460,7 +460,7 @@ def expected_calibration_error(
         limits={"test_inversion": partial(calibration.gap_limits, bins, distances)},
         n_samples=len(events.positive),
         details={
-            "corrected": calibration.corrected_gap(bins, distances),
+            "corrected": calibration.smallest_gap(bins, distances),
             "by_chance": float(calibration.gap_moments(bins, bins.predicted)[0]),
             "n_bins": len(binned.counts),
             "pos_label": pos_label,

@@ -843,9 +843,16 @@ def read_probabilities(
     """Return predictions. If a metric requires probabilities, each row must sum to 1."""
     function, arguments = (None, {}) if metric is None else _table.unwrap(metric)
     row = None if function is None else _table.find_row(function)
+    true, pred = make_column(y_true), make_column(y_pred)
     if row is not None and row.response == _table.SCORES:
-        true, pred = make_column(y_true), make_column(y_pred)
-        warn_of_labels(name, true, pred)
+        # labels give a single point of the curve
+        few = true.ndim == pred.ndim == 1 and len(np.unique(pred[:100])) <= 2
+        labels = np.unique(pred).tolist() if few else []
+        if len(labels) == 2 and np.isin(labels, true).all():
+            _checks.warn_user(
+                f"the labels {labels[0]!r} and {labels[1]!r} of {name} give a single point of the "
+                "curve. Pass probabilities or scores instead."
+            )
         # swapped arguments have as many values as samples
         n_values = len(np.unique(true)) if true.ndim == 1 and function is roc_auc_score else 0
         several = 2 < n_values <= len(true) / 2
@@ -854,27 +861,14 @@ def read_probabilities(
                 "metric must be 'roc_auc_ovr' or 'roc_auc_ovo' for more than two classes, with one "
                 f"column of probabilities per class, got {name} of shape {pred.shape}."
             )
-    if row is None or np.ndim(make_column(y_pred)) != 2 or np.ndim(make_column(y_true)) != 1:
+    if row is None or pred.ndim != 2 or true.ndim != 1:
         return y_pred
-    columns = make_column(y_pred)
-    if columns.shape[1] == 2 and function in (roc_auc_score, average_precision_score):
-        _checks.read_column(name, columns)  # raises with the remedy
-    of_many = function is roc_auc_score and columns.shape[1] > 2
-    if columns.shape[1] < 2 or not (of_many or row.response == "predict_proba"):
+    if pred.shape[1] == 2 and function in (roc_auc_score, average_precision_score):
+        _checks.read_column(name, pred)  # raises with the remedy
+    of_many = function is roc_auc_score and pred.shape[1] > 2
+    if pred.shape[1] < 2 or not (of_many or row.response == "predict_proba"):
         return y_pred
-    columns = _checks.check_data(name, columns, dtype=np.float64)
-    return _checks.check_rows(name, columns)
-
-
-def warn_of_labels(name: str, true: NDArray[Any], pred: NDArray[Any]) -> None:
-    """Warn if predictions are labels but the metric ranks scores."""
-    few = true.ndim == pred.ndim == 1 and len(np.unique(pred[:100])) <= 2
-    labels = np.unique(pred).tolist() if few else []
-    if len(labels) == 2 and np.isin(labels, true).all():
-        _checks.warn_user(
-            f"the labels {labels[0]!r} and {labels[1]!r} of {name} give a single point of the "
-            "curve. Pass probabilities or scores instead."
-        )
+    return _checks.check_rows(name, _checks.check_data(name, pred, dtype=np.float64))
 
 
 def make_column(entries: Any) -> NDArray[Any]:

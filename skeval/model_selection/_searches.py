@@ -362,14 +362,8 @@ class ProcedureScorer(RoutedScorer):
         # a model of other samples, or of selected columns, is refused
         options = self.options | metadata
         self._check_trained_on(estimator, X, y, options)
-        self._check_columns(X, y)
-        return -float(attrgetter(self.attribute)(self.function(clone(estimator), X, y, **options)))
-
-    def _check_columns(self, X: Any, y: Any) -> None:
-        """Raise an error if the same labels were scored with another number of columns before.
-
-        `RFECV` passes fewer and fewer columns, and sequential selectors pass more and more.
-        """
+        # the same labels with another number of columns; RFECV passes fewer and fewer columns, and
+        # sequential selectors pass more and more
         labels, shape = np.array(y), X.shape[1:] if hasattr(X, "shape") else np.shape(X[0])
         before = self.last_scored
         if before is not None and shape != before[1] and np.array_equal(before[0], labels):
@@ -381,6 +375,7 @@ class ProcedureScorer(RoutedScorer):
                 "the labels were not used, make one scorer for each set of columns."
             )
         self.last_scored = labels, shape
+        return -float(attrgetter(self.attribute)(self.function(clone(estimator), X, y, **options)))
 
     def _check_trained_on(self, model: Any, X: Any, y: Any, options: dict[str, Any]) -> None:
         """Raise an error unless the model responds to X like a clone fitted to X and y.

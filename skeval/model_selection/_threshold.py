@@ -379,7 +379,17 @@ def _expect_shares(
             n = size = size_from_weights(sample.weight[chosen])
             if n_groups is not None:
                 n = intervals.size_of_proportion(here, error, size, n_groups)
-            value, error = _expect_fixed_share(sample, rule, threshold, here, n)
+            # the threshold lies in a gap between two scores of the class; the true value at the
+            # ends of this gap has a beta distribution whose parameters sum to n + 1; the threshold
+            # is the lower end for "sensitivity"; for "specificity" it is the lowest score of a
+            # positive sample in the gap, or the upper end without such a sample
+            part = 0.0
+            if rule.rule == "specificity":
+                end = np.min(sample.score[called & ~sample.positive], initial=np.inf)
+                inside = called & sample.positive & (sample.score < end)
+                part = 1 / (1 + np.count_nonzero(inside))
+            value = (here * n + part) / (n + 1)
+            error = float(np.sqrt(value * (1 - value) / (n + 2)))
             gain, form = here - value, "exact"
             limits = partial(intervals.exact_interval, here * n, n, degrees_of_freedom=degrees)
         elif np.isfinite([value, error]).all():
@@ -416,26 +426,6 @@ def _include_bound(
     return (0.0 if apparent == 0 else low), (1.0 if apparent == 1 else high)
 
 
-def _expect_fixed_share(
-    sample: CurveSample, rule: Rule, threshold: float, apparent: float, n: float
-) -> tuple[float, float]:
-    """Return mean and standard deviation of the true value of the measure fixed by a rule.
-
-    The threshold lies in a gap between two neighboring scores of the class. The true value at the
-    ends of this gap has a beta distribution whose parameters sum to ``n + 1``. For "sensitivity",
-    the threshold is the lower end, which is the score of a positive sample. For "specificity", it
-    is the lowest score of a positive sample in the gap, or the upper end without such a sample.
-    """
-    part = 0.0
-    if rule.rule == "specificity":
-        score, called = sample.score, sample.score >= threshold
-        end = np.min(score[called & ~sample.positive], initial=np.inf)
-        part = 1 / (1 + int(np.sum(called & sample.positive & (score < end))))
-    # moments of a beta distribution
-    mean = (apparent * n + part) / (n + 1)
-    return mean, float(np.sqrt(mean * (1 - mean) / (n + 2)))
-
-
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
     """Return sensitivity, specificity and predictive values at a cut, or nan for 0/0."""
     # cells of the table at this cut
@@ -450,15 +440,6 @@ class Population(NamedTuple):
 
     prevalence: float
     odds: float | None
-
-    @property
-    def measures(self) -> dict[str, Callable[[Any, Any], Any]]:
-        """Functions of sensitivity and specificity by name."""
-        measures: dict[str, Callable[[Any, Any], Any]]
-        measures = {"ppv": self.ppv, "npv": self.npv, "accuracy": self.accuracy}
-        if self.odds is not None:
-            measures["net_benefit"] = self.net_benefit
-        return measures
 
     def ppv(self, sensitivity: Any, specificity: Any) -> Any:
         true = self.prevalence * sensitivity
@@ -492,11 +473,10 @@ def transfer(
     if sample.group is not None:
         degrees = sample.spread.degrees_of_freedom
         n_groups = intervals.count_groups(sample.group)
+    largest = [size_from_weights(sample.weight[own]) for own in (sample.positive, ~sample.positive)]
     sizes = [
-        intervals.size_of_proportion(value, error, size_from_weights(sample.weight[own]), n_groups)
-        for value, error, own in zip(
-            values, errors, (sample.positive, ~sample.positive), strict=True
-        )
+        intervals.size_of_proportion(*numbers, n_groups)
+        for numbers in zip(values, errors, largest, strict=True)
     ]
     # a rule that fixes a rate fixes its apparent value
     apparent = [rate.details.get("apparent") for rate in rates]
@@ -506,20 +486,15 @@ def transfer(
         for here, rate in zip(apparent, rates, strict=True)
     ]
     estimates = {}
-    for name, measure in population.measures.items():
+    for name in ("ppv", "npv", "accuracy", "net_benefit")[: 3 + (population.odds is not None)]:
+        measure = getattr(population, name)
         value = float(measure(*values))
         # delta method; the measures are smooth beyond rates of 0 and 1
         steps = STEP * np.eye(2)
         slope = np.array([measure(*(values + step)) - measure(*(values - step)) for step in steps])
         error = float(np.sqrt(slope @ covariance @ slope)) / (2 * STEP)
-        region = partial(
-            intervals.score_region_limits,
-            measure,
-            centers,
-            sizes,
-            correlation,
-            degrees_of_freedom=degrees,
-        )
+        args = measure, centers, sizes, correlation
+        region = partial(intervals.score_region_limits, *args, degrees_of_freedom=degrees)
         details, size = {}, None
         if apparent[0] is not None:
             here = float(measure(*apparent))
