@@ -24,7 +24,7 @@ from scipy.stats import rankdata, t
 from skeval._adapters.runner import Runner, score_each
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import normal_quantile
-from skeval._resampling.inputs import Inputs, LossLike, Params, validate_inputs
+from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, draws_anew
 from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import _interval_methods
@@ -233,12 +233,12 @@ def learning_curve_band(
     folds = _interval_methods.plan_repeats(inputs, seeds[0], cv=cv, n_repeats=n_repeats)
     thinned, sizes, ratio = thin_folds(folds, seeds[1], train_sizes)
     if scoring is None:
-        label, sign = "error", 1
+        label = "error"
         values, _ = _interval_methods.mean_losses(Runner(inputs), thinned)
         average = partial(_interval_methods.average_subsamples, inputs)
     else:
         ((label, score),) = name_scores(scoring).items()
-        sign, values = -1, score_each(Runner(inputs), thinned, scoring)[""]
+        values = score_each(Runner(inputs), thinned, scoring)[""]
         average = partial(average_scores, inputs, score)
     # folds with a number at every size, and the corrected interval of each size
     by_fold = values.reshape(-1, len(sizes))
@@ -251,7 +251,7 @@ def learning_curve_band(
         )
     warn_left_out(label, len(by_fold) - len(kept), len(by_fold))
     measured = [average(column, ratio, {}) for column in kept.T]
-    return extrapolate_curve(inputs, sizes, measured, kept, ratio, sign, seeds[2])
+    return extrapolate_curve(len(inputs.target), sizes, measured, kept, ratio, seeds[2])
 
 
 def thin_folds(
@@ -356,27 +356,21 @@ def fit_laws(sizes: Floats, values: Floats, weight: Floats, least: float, x: Flo
 
 
 def extrapolate_curve(
-    inputs: Inputs,
-    sizes: Floats,
-    measured: list[Estimate],
-    by_fold: Floats,
-    ratio: float,
-    sign: int,
-    root: SeedSequence,
+    n: int, sizes: Floats, measured: list[Estimate], kept: Floats, ratio: float, root: SeedSequence
 ) -> Curve:
-    """Return the measured curve with its power law, up to twice the number of samples.
+    """Return the measured curve with its power law, up to twice the number `n` of samples.
 
-    The `sign` of scores is -1. The law is fitted to the negated values.
+    `kept` contains the errors or scores by fold. The law is fitted to the negated scores.
     """
-    n, level = len(inputs.target), inputs.confidence_level
-    name, bounds = measured[0].name, measured[0].bounds
+    name, bounds, level = measured[0].name, measured[0].bounds, measured[0].confidence_level
+    sign = 1 if measured[0].loss else -1
     x, (y, low, high) = sizes, np.array([(each.value, *each.interval) for each in measured]).T
     columns, band, gain = dict[str, Any](), None, None
-    obstacle = find_obstacle(sizes, y, high - low, sign * by_fold, ratio)
+    obstacle = find_obstacle(sizes, y, high - low, sign * kept, ratio)
     answer = f"The effect of more samples is unknown, because {obstacle}."
     if not obstacle:
         # correlated deviations, normal on each side of a value, whose quantiles are its interval
-        moved = by_fold - by_fold.mean(axis=0)
+        moved = kept - kept.mean(axis=0)
         z = _checks.repetition_rng(root, 0).standard_normal((N_DRAWS, len(moved)))
         z = z @ (moved / np.linalg.norm(moved, axis=0))
         drawn = y + z * np.where(z > 0, high - y, y - low) / normal_quantile(level)
