@@ -263,3 +263,12 @@ def test_a_specificity_that_no_threshold_has_is_named(wanted, reached):
     report = skeval.evaluate_predictions(y, score, threshold=rule, random_state=0)
     page = str(report.to_html())
     assert ("No threshold reaches a specificity of 0.99" in page) != reached
+
+
+def test_the_expected_specificity_depends_on_the_place_of_the_threshold_in_its_gap():
+    """Three positives lie between the negatives 8 and 9; the threshold is the lowest of them."""
+    y, score = np.repeat([0, 1], [10, 4]), np.r_[np.arange(10.0), 8.2, 8.4, 8.6, 9.5]
+    options = {"threshold": {"specificity": 0.9}, "n_resamples": 50, "random_state": 0}
+    found = threshold_measures(y, score, **options)
+    assert found["threshold"].value == 8.2
+    assert found["specificity"].value == pytest.approx((9 + 1 / 4) / 11)
