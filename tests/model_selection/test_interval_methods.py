@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from reference import intervals as reference
 from scipy.stats import norm, t
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 
@@ -99,3 +100,13 @@ def test_perturbation_is_that_of_perturbation_interval():
     )
     assert (result.value, result.standard_error) == (expected.value, expected.standard_error)
     assert_allclose([*result.interval], [*expected.interval])
+
+
+def test_copies_in_one_group_do_not_make_nested_cv_more_precise():
+    """The error is at least the binomial one of the samples that were copied."""
+    rng = np.random.default_rng(1)
+    X, y, group = rng.normal(size=(40, 2)), np.arange(40) % 2, np.tile(np.arange(40), 2)
+    options = {"method": "nested_cv", "groups": group, "random_state": 0}
+    result = error_interval(GaussianNB(), np.r_[X, X], np.r_[y, y], **options)
+    share = result.replicates.mean()
+    assert result.standard_error**2 >= share * (1 - share) / 40
