@@ -285,7 +285,7 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> _table.BatchScore | 
     function, fixed, greater_is_better = metric_of_scorer(scoring)
     options = {name: value for name, value in fixed.items() if (name, value) != ANY_CLASS}
     row, average = _table.find_row(function), options.get("average", "")
-    score = None if row is None or options.keys() - {"average"} else row.batch.get(average)
+    score = None if row is None or options.keys() - {"average"} else row.find_batch(average)
     if row is None or score is None or (classes is None) != row.of_numbers:
         return None
     if classes is not None:

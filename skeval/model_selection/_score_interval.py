@@ -542,9 +542,8 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
     models, it is the value to which the interval belongs.
     """
     forms: Forms
-    if row.response == _table.SCORES and sample.y_true.dtype == bool:
-        value, forms = _table.rank_one_class(row, sample)
-    elif sample.folds is None:
+    one_class = row.response == _table.SCORES and sample.y_true.dtype == bool
+    if sample.folds is None and not one_class:
         weight = {} if sample.weight is None else {"sample_weight": sample.weight}
         try:
             if (
