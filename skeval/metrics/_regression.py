@@ -72,7 +72,22 @@ def error_norm(
     >>> [error_norm(y_true, y_pred, ord=q) for q in (0, 1, float("inf"))]
     [2.0, 7.0, 4.0]
     """
-    error, weight = _absolute_errors(y_true, y_pred, sample_weight)
+    true = _checks.check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
+    pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
+    # a column is the same as a vector
+    _checks.check_same_length(y_true=true, y_pred=pred)
+    true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
+    if true.shape != pred.shape:
+        raise ValueError(
+            f"y_true and y_pred must have one shape, got {true.shape} and {pred.shape}."
+        )
+    with np.errstate(over="ignore"):
+        error = np.abs(true - pred).ravel()
+    # one weight for each output of a sample
+    weight = None
+    if sample_weight is not None:
+        weight = _checks.check_weights("sample_weight", sample_weight, len(true))
+        weight = np.repeat(weight, true.shape[1])
     if ord == 0:
         return float(np.count_nonzero(error) if weight is None else weight @ (error != 0))
     if weight is not None:
@@ -89,29 +104,6 @@ def error_norm(
         if ord < 1:  # the root of the sum may overflow before it is scaled back
             return float(np.exp(np.log(scale) + np.log(total) / ord))
         return float(scale * total ** (1 / ord))
-
-
-def _absolute_errors(
-    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Floats, Floats | None]:
-    """Return the absolute errors, one per sample and output, and their weights."""
-    true = _checks.check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
-    pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
-    # a column is the same as a vector
-    _checks.check_same_length(y_true=true, y_pred=pred)
-    true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
-    if true.shape != pred.shape:
-        raise ValueError(
-            f"y_true and y_pred must have one shape, got {true.shape} and {pred.shape}."
-        )
-    with np.errstate(over="ignore"):
-        error = true - pred
-    error = np.abs(error, out=error).ravel()
-    if sample_weight is None:
-        return error, None
-    # one weight for each output of a sample
-    weight = _checks.check_weights("sample_weight", sample_weight, len(true))
-    return error, np.repeat(weight, true.shape[1])
 
 
 def _read_forecasts(y_true: Any, y_pred: Any, n_columns: int = 0) -> tuple[Floats, Floats]:
@@ -628,17 +620,20 @@ def _integrand(
     target: Callable[[Floats], Any],
     loss: Callable[[Any, Any], Any],
 ) -> Callable[[Floats], Floats]:
-    def one_per_point(function: Callable[[Floats], Any], name: str, x: Floats) -> NDArray[Any]:
-        value = np.asarray(function(x))
-        if value.size not in (1, len(x)):
-            raise ValueError(f"{name} must return {len(x)} values, got shape {value.shape}.")
-        return value.ravel()
+    """Return the loss at each point, as a function of the points."""
 
     def integrand(x: Floats) -> Floats:
-        y_true, y_pred = one_per_point(target, "target", x), one_per_point(predict, "predict", x)
-        value = np.asarray(loss(y_true, y_pred), dtype=np.float64).ravel()
-        if value.size not in (1, len(x)):
-            raise ValueError(f"loss must return {len(x)} values, got {value.size}.")
+        labels: list[NDArray[Any]] = []
+        for name, function in (
+            ("target", lambda: target(x)),
+            ("predict", lambda: predict(x)),
+            ("loss", lambda: np.asarray(loss(*labels), dtype=np.float64)),
+        ):
+            values = np.asarray(function())
+            if values.size not in (1, len(x)):
+                raise ValueError(f"{name} must return {len(x)} values, got shape {values.shape}.")
+            labels.append(values.ravel())
+        value = labels[-1]
         if not np.isfinite(value).all():
             raise ValueError("the loss must be finite at every point, got nan or inf.")
         if value.min() < 0:
