@@ -13,8 +13,9 @@ To add a metric, write its function and its row. A row contains:
   - a proportion of samples, ``PROPORTION``: `counted`, if it refers to one class
   - a metric of one class against the rest: `side`
 
-The `keywords` are the arguments for which the interval is right, and the `targets` the types of
-target. Anything else has the interval of the bootstrap. Reports show metrics that are `reported`.
+The `keywords` are the arguments of a function of scikit-learn for which the interval is right. For
+a function of skeval, it is right for all arguments. The `targets` are the types of target. Anything
+else has the interval of the bootstrap. Reports show metrics that are `reported`.
 
 Clustering indices have tables of their own, `INTERNAL` and `EXTERNAL`.
 """
@@ -24,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from inspect import signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -62,7 +64,6 @@ CLASSES = frozenset({"binary", "multiclass"})
 NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
 ROWS_OF_LABELS = NUMBERS | {"multilabel-indicator"}
 SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
-OUR_F = frozenset({"beta", "labels", "zero_division"})
 RESCALED = {"adjusted", "normalize", "scale_by_half"}
 """Keywords that change the range of a metric."""
 
@@ -284,7 +285,7 @@ class Metric:
     interval : tuple of Form
         Closed-form intervals, the best first.
     keywords, targets : frozenset of str
-        Arguments and target types that the closed forms support.
+        Arguments of a function of scikit-learn, and target types, that the closed forms support.
     from_table : callable or None
         ``from_table(table, order, arguments)`` attaches the metric, as a function of the counts, to
         a table with the classes in this order.
@@ -341,6 +342,13 @@ class Metric:
         """Name of the function without the suffix "_score", used for scorers."""
         return self.function.__name__.removesuffix("_score")
 
+    @property
+    def supported(self) -> frozenset[str]:
+        """Arguments that the closed forms support."""
+        if self.function.__module__.startswith("skeval"):
+            return frozenset(signature(self.function).parameters) - {"sample_weight"}
+        return self.keywords
+
     def bounds(self, n_classes: int | None = None) -> Limits:
         """Return the smallest and the largest value."""
         return self.range(n_classes) if callable(self.range) else self.range
@@ -388,22 +396,7 @@ class Averaged:
         beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
         score = FScore(self.value, fixed, beta, chosen)
         metric: ValueAndGradient = partial(tables.f_score_gradient, score=score, n=n)
-        if arguments.get("adjusted"):
-            metric = partial(adjust_for_chance, metric=metric, chance=1 / chosen.sum())
         return table._replace(metric=metric, score=FScore(self.value, average, beta, chosen))
-
-
-def adjust_for_chance(p: Floats, metric: ValueAndGradient, chance: float) -> tuple[float, Floats]:
-    """Return ``(value - chance) / (1 - chance)``."""
-    value, gradient = metric(p)
-    if chance == 1:
-        return np.nan, gradient
-    return (value - chance) / (1 - chance), gradient / (1 - chance)
-
-
-COST_ARGUMENTS = frozenset(
-    {"cost_matrix", "false_positive_cost", "false_negative_cost", "pos_label"}
-)
 
 
 def use_hits(table: ConfusionTable, *_: Any, hit: float = 1.0) -> ConfusionTable:
@@ -415,7 +408,7 @@ def use_hits(table: ConfusionTable, *_: Any, hit: float = 1.0) -> ConfusionTable
 def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
     """Return the table with the mean cost, or nan if the cost matrix lacks an observed class."""
     shape = table.counts.shape
-    named = {name: value for name, value in arguments.items() if name in COST_ARGUMENTS}
+    named = {name: value for name, value in arguments.items() if name != "labels"}
     costs = np.full(shape, np.nan)
     if np.shape(named.get("cost_matrix", costs)) == shape:
         costs = _classification.costs_of_cells(order, **named)
@@ -507,7 +500,7 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
     row = find_row(function)
     if row is None or stratify or not row.interval:
         return {}
-    kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
+    kind, more = type_of_target(sample.y_true), set(arguments) - row.supported
     if kind == "multilabel-indicator" and kind not in row.targets and more <= {"average"}:
         return make_label_forms(row, arguments, sample)
     # areas of several classes
@@ -1214,8 +1207,7 @@ ERRORS: dict[str, Any] = {
     "from_table": partial(use_hits, hit=0.0), "per_sample": partial(find_hits, hit=0.0),
 }  # fmt: skip
 F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": SKLEARN_F}
-MEAN_F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": OUR_F}
-SIDE: dict[str, Any] = {"interval": (PROPORTION, OF_F_TABLE), "keywords": frozenset({"pos_label"})}
+SIDE: dict[str, Any] = {"interval": (PROPORTION, OF_F_TABLE), "keywords": SKLEARN_F}
 OF_RECALL = SIDE | {"counted": "y_true", "from_table": Averaged("recall")}
 OF_PRECISION = SIDE | {"counted": "y_pred", "from_table": Averaged("precision")}
 CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0), "interval": (OF_TABLE,)}
@@ -1251,18 +1243,18 @@ METRICS: tuple[Metric, ...] = (
         per_sample=find_hits, reported=(Reported("accuracy", "accuracy"),),
     ),
     Metric(
-        sk.balanced_accuracy_score, interval=(OF_TABLE,), keywords=frozenset({"adjusted"}),
+        sk.balanced_accuracy_score, interval=(OF_TABLE,),
         from_table=Averaged("recall", "macro", absent_count=False),
         batch={"": balanced_accuracy},
         reported=(Reported("balanced_accuracy", "balanced accuracy"),),
     ),
     Metric(
-        sk.precision_score, **OF_PRECISION | {"keywords": SKLEARN_F},
+        sk.precision_score, **OF_PRECISION,
         batch={"": precision, "binary": precision},
         reported=(Reported("precision", "precision", of_class=True),),
     ),
     Metric(
-        sk.recall_score, **OF_RECALL | {"keywords": SKLEARN_F},
+        sk.recall_score, **OF_RECALL,
         batch={"": recall, "binary": recall},
         reported=(Reported("recall", "recall", of_class=True),),
     ),
@@ -1300,16 +1292,16 @@ METRICS: tuple[Metric, ...] = (
         Metric(function, **ERRORS)
         for function in (_classification.error_rate, sk.zero_one_loss, sk.hamming_loss)
     ),
-    Metric(_classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")),
-    Metric(_classification.micro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "micro")),
+    Metric(_classification.macro_fbeta_score, **F, from_table=Averaged("f_of_means", "macro")),
+    Metric(_classification.micro_fbeta_score, **F, from_table=Averaged("f_of_means", "micro")),
     Metric(
-        _classification.weighted_fbeta_score, from_table=Averaged("f_of_means", "class_weight"),
-        **MEAN_F | {"keywords": OUR_F | {"class_weight"}},
+        _classification.weighted_fbeta_score, **F,
+        from_table=Averaged("f_of_means", "class_weight"),
     ),
     Metric(
         _classification.cost_sensitive_error, range=ANY_NUMBER, greater_is_better=False,
         required=("cost_matrix", "false_positive_cost"), interval=(OF_TABLE, OF_MEAN),
-        keywords=COST_ARGUMENTS | {"labels"}, from_table=use_costs, per_sample=find_costs,
+        from_table=use_costs, per_sample=find_costs,
     ),
     # probabilities and scores of classes
     Metric(
@@ -1338,21 +1330,15 @@ METRICS: tuple[Metric, ...] = (
         batch={"": average_precision},
         reported=(Reported("average_precision", "average precision"),),
     ),
-    Metric(
-        _curves.ranking_loss, **RANKING, greater_is_better=False, interval=(OF_AREA,),
-        keywords=frozenset({"pos_label"}),
-    ),
+    Metric(_curves.ranking_loss, **RANKING, greater_is_better=False, interval=(OF_AREA,)),
     *(
         Metric(
-            function, **RANKING, interval=(OF_TOP,), keywords=frozenset({"k", "pos_label"}),
+            function, **RANKING, interval=(OF_TOP,),
             range=(0.0, np.inf if function is _gains.lift_at_k else 1.0),
         )
         for function in (_gains.precision_at_k, _gains.recall_at_k, _gains.lift_at_k)
     ),
-    Metric(
-        _gains.ks_statistic, **RANKING, interval=(OF_SEPARATION,),
-        keywords=frozenset({"pos_label"}),
-    ),
+    Metric(_gains.ks_statistic, **RANKING, interval=(OF_SEPARATION,)),
     Metric(_curves.break_even_point, response=SCORES),
     Metric(_curves.expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
     # mean over the rows of several labels, or of the documents of each query
@@ -1401,7 +1387,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         _regression.mase, **MEAN_LOSS, required=("y_train",),
-        keywords=frozenset({"y_train", "season"}), per_sample=_regression.find_scaled_errors,
+        per_sample=_regression.find_scaled_errors,
     ),
     # prediction intervals, sets and quantiles
     Metric(
@@ -1409,20 +1395,17 @@ METRICS: tuple[Metric, ...] = (
         interval=(PROPORTION, OF_SHARE), per_sample=_regression.find_covered,
     ),
     Metric(
-        _regression.set_coverage, interval=(PROPORTION, OF_SHARE), keywords=frozenset({"labels"}),
+        _regression.set_coverage, interval=(PROPORTION, OF_SHARE),
         per_sample=partial(_regression.measure_sets, "coverage"),
     ),
     Metric(
         _regression.mean_set_size, **MEAN_LOSS | {"targets": CLASSES},
-        keywords=frozenset({"labels"}), per_sample=partial(_regression.measure_sets, "size"),
+        per_sample=partial(_regression.measure_sets, "size"),
     ),
-    Metric(
-        _regression.winkler_loss, **MEAN_LOSS, keywords=frozenset({"confidence_level"}),
-        per_sample=_regression.find_winklers,
-    ),
+    Metric(_regression.winkler_loss, **MEAN_LOSS, per_sample=_regression.find_winklers),
     Metric(
         _regression.mean_quantile_loss, **MEAN_LOSS, required=("quantiles",),
-        keywords=frozenset({"quantiles"}), per_sample=_regression.find_quantile_losses,
+        per_sample=_regression.find_quantile_losses,
     ),
     *(
         Metric(function, **LOSS)

@@ -357,7 +357,7 @@ def find_reported(inputs: Inputs, label: str, at: int | None = None) -> str | No
     if row.targets == _table.BINARY and len(classes) != 2:
         return None
     # metrics of a class are those of the positive class, which is 1 for scikit-learn
-    positive = row.targets == _table.BINARY and "pos_label" in row.keywords
+    positive = row.targets == _table.BINARY and "pos_label" in row.supported
     if (each.of_class or positive) and (len(classes) != 2 or (at is None and classes[1] != 1)):
         return None
     return name_of(each.name, classes[1 if at is None else at]) if each.of_class else each.name

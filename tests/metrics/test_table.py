@@ -56,7 +56,7 @@ def sample(row):
         } if "y_train" in row.required else {}
     needed = {key: NEEDED[key] for key in row.required if key in NEEDED}
     at_k = {"k": 0.25 if row.function.__name__.endswith("at_k") else 1}
-    arguments = at_k if "k" in row.keywords else needed
+    arguments = at_k if "k" in row.supported else needed
     return (CLASS, CALLED if row.response == "predict" else SCORE), arguments
 
 
@@ -102,7 +102,7 @@ def test_order_names_and_weights_of_samples(row):
     near(measure(order), expected)
     near(measure(sample_weight=np.full(60, 1e-5)), expected)
     methods = {name for form in row.interval for name in form.methods}
-    if "score" not in methods or "class_weight" in row.keywords:
+    if "score" not in methods or "class_weight" in row.supported:
         return  # the bootstrap serves weights and groups; log-inverse weights count samples
     weighted = measure(sample_weight=weight)
     for unit in (1e-50, 1e50):
@@ -114,7 +114,7 @@ def test_order_names_and_weights_of_samples(row):
     np.testing.assert_allclose(measure(copies, groups=copies), alone, atol=0.02)
     if row.from_table is not None and not row.required:
         names, near_names = np.array(["b", "a"]), partial(near, atol=5e-5)
-        takes = "pos_label" in row.keywords
+        takes = "pos_label" in row.supported
         named = partial(row.function, **arguments, **({"pos_label": "a"} if takes else {}))
         found = metric_interval(named, names[true], names[pred])
         near_names([found.value, found.interval.low, found.interval.high], expected)
