@@ -28,7 +28,7 @@ from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
-from skeval.metrics._regression import PROBABILITY_LOSSES
+from skeval.metrics._regression import PROBABILITY_LOSSES, read_columns
 from skeval.utils import _checks
 from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
 from skeval.utils._compat import StrOptions
@@ -82,16 +82,7 @@ def _check_columns(
     # classes of the rows and of the columns
     y = _checks.check_y("y_true", y_true)
     columns = _checks.check_rows("y_proba", columns)
-    classes = np.unique(y) if labels is None else _checks.check_y("labels", labels)
-    if len(classes) != columns.shape[1] or len(set(classes.tolist())) < len(classes):
-        raise ValueError(
-            f"labels must name the class of each of the {columns.shape[1]} columns of y_proba "
-            f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
-        )
-    if not set(y.tolist()) <= set(classes.tolist()):
-        raise ValueError(
-            f"y_true must contain only the labels {classes.tolist()[:10]}, got other labels."
-        )
+    classes = read_columns("y_proba", columns, y, labels)
     # the event is the top label, or one class
     if pos_label is None:
         return y == classes[columns.argmax(axis=1)], columns.max(axis=1)

@@ -219,6 +219,21 @@ def interval_coverage(y_true: Any, y_pred: Any, *, sample_weight: Any = None) ->
     return _average(find_covered(true, pred), sample_weight)
 
 
+def read_columns(name: str, columns: NDArray[Any], true: NDArray[Any], labels: Any) -> NDArray[Any]:
+    """Return the class of each column, which must include all classes of `true`."""
+    classes = np.unique(true) if labels is None else _checks.check_y("labels", labels)
+    if len(classes) != columns.shape[1] or len(np.unique(classes)) < len(classes):
+        raise ValueError(
+            f"labels must name the class of each of the {columns.shape[1]} columns of {name} "
+            f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
+        )
+    if not set(true.tolist()) <= set(classes.tolist()):
+        raise ValueError(
+            f"y_true must contain only the labels {classes.tolist()[:10]}, got other labels."
+        )
+    return classes
+
+
 def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Floats:
     """Return whether each prediction set covers the true class, as 0 or 1, or its "size"."""
     true = _checks.check_y("y_true", y_true)
@@ -235,14 +250,7 @@ def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Float
             f"array with a column for each class, got {type(y_pred).__name__} of the shape "
             f"{sets.shape} and type {sets.dtype}."
         )
-    classes = np.unique(true) if labels is None else np.asarray(labels)
-    if len(classes) != sets.shape[1] or not np.isin(true, classes).all():
-        source = " from y_true" if labels is None else ""
-        raise ValueError(
-            f"labels must name the class of each of the {sets.shape[1]} columns of y_pred, got "
-            f"{classes.tolist()}{source}."
-        )
-    covers = sets & (true[:, None] == classes)
+    covers = sets & (true[:, None] == read_columns("y_pred", sets, true, labels))
     return (sets.sum if of == "size" else covers.any)(axis=1).astype(float)
 
 
@@ -493,50 +501,37 @@ def expected_loss(
     0.458333
     """
     integrand = _integrand(predict, target, loss if callable(loss) else LOSSES[loss])
+    method, fields = "quadrature", dict[str, Any]()
     if callable(distribution) and not hasattr(distribution, "rvs"):
         ends = _checks.check_data("support", support, ensure_2d=False, ensure_all_finite=False)
         if ends.shape != (2,) or not ends[0] < ends[1]:
             raise ValueError(f"support must be two numbers, low < high, got {support!r}.")
-        return _as_estimate(*_mean_under_function(integrand, distribution, ends))
-    if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
-        return _as_estimate(*_mean_under_distribution(integrand, distribution))
-    if hasattr(distribution, "pmf") and hasattr(distribution, "ppf"):
+        value, error = _mean_under_function(integrand, distribution, ends)
+    elif hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
+        value, error = _mean_under_distribution(integrand, distribution)
+    elif hasattr(distribution, "pmf") and hasattr(distribution, "ppf"):
         raise TypeError(f"distribution must be continuous, got {distribution!r}.")
-    # in more dimensions: means over scramblings of a sequence of points
-    root, n = _checks.root_seed(random_state), n_points // _REPLICATES
-    rngs = [_checks.repetition_rng(root, r) for r in range(_REPLICATES)]
-    means = [integrand(_draw_points(distribution, n, rng)).mean() for rng in rngs]
-    # their spread is the error
-    mean, spread = float(np.mean(means)), float(stats.sem(means))
-    limits = partial(normal_interval, mean, spread, degrees_of_freedom=_REPLICATES - 1)
-    return Estimate(
-        name="expected loss",
-        value=mean,
-        standard_error=spread,
-        method="quasi_monte_carlo",
-        limits={"t": limits} if spread > _QUANTILE_ERROR * abs(mean) else {},
-        replicates=np.array(means),
-        details={"error": float(stats.t.ppf(0.975, _REPLICATES - 1) * spread)},
-    )
-
-
-def _as_estimate(value: float, error: float) -> Estimate:
-    """Return the result of a quadrature, nan with an infinite error if it diverged."""
+    else:
+        # in more dimensions: means over scramblings of a sequence of points
+        root, n = _checks.root_seed(random_state), n_points // _REPLICATES
+        rngs = [_checks.repetition_rng(root, r) for r in range(_REPLICATES)]
+        means = [integrand(_draw_points(distribution, n, rng)).mean() for rng in rngs]
+        # their spread is the error
+        value, spread = float(np.mean(means)), float(stats.sem(means))
+        limits = partial(normal_interval, value, spread, degrees_of_freedom=_REPLICATES - 1)
+        method, error = "quasi_monte_carlo", float(stats.t.ppf(0.975, _REPLICATES - 1) * spread)
+        fields = {"standard_error": spread, "replicates": np.array(means)}
+        fields["limits"] = {"t": limits} if spread > _QUANTILE_ERROR * abs(value) else {}
     if not np.isfinite(value):
         value, error = np.nan, np.inf
-    if not error <= _TOLERANCE * value:
+    if method == "quadrature" and not error <= _TOLERANCE * value:
         _checks.warn_user(
             f"expected_loss did not converge: {value:.6g} +/- {error:.1g}. The loss varies too "
             "rapidly, or has no finite expectation.",
             IntegrationWarning,
         )
-    return Estimate(
-        name="expected loss",
-        value=float(value),
-        standard_error=np.nan,
-        method="quadrature",
-        details={"error": float(error)},
-    )
+    fields = {"standard_error": np.nan, "details": {"error": float(error)}} | fields
+    return Estimate(name="expected loss", value=float(value), method=method, **fields)
 
 
 def _mean_under_distribution(

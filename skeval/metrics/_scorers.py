@@ -515,8 +515,8 @@ class ClusteringScorer(_compat.RoutedScorer):
 
     def __repr__(self) -> str:
         name = getattr(self.index, "__name__", repr(self.index))
-        options = "".join(f", {key}={value!r}" for key, value in self.kwargs.items())
+        options = {"greater_is_better": self.greater_is_better, "undefined": self.undefined}
+        options |= {"space": self.space} | self.kwargs
         return (
-            f"make_clustering_scorer({name}, greater_is_better={self.greater_is_better}, "
-            f"undefined={self.undefined!r}, space={self.space!r}{options})"
+            f"make_clustering_scorer({name}, {', '.join(f'{k}={v!r}' for k, v in options.items())})"
         )
