@@ -58,7 +58,17 @@ def check_events(
     proba = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
     event, label = y_true, pos_label
     if proba.ndim == 2 and proba.shape[1] > 1:
-        event, proba = _check_columns(y_true, proba, pos_label, labels)
+        _checks.check_same_length(y_true=y_true, y_proba=proba)
+        y, proba = _checks.check_y("y_true", y_true), _checks.check_rows("y_proba", proba)
+        classes = read_columns("y_proba", proba, y, labels)
+        # the event is the top label, or one class
+        if pos_label is None:
+            event, proba = y == classes[proba.argmax(axis=1)], proba.max(axis=1)
+        elif pos_label in classes.tolist():
+            event, proba = y == pos_label, proba[:, classes.tolist().index(pos_label)]
+        else:
+            names = classes.tolist()[:10]
+            raise ValueError(f"pos_label must be one of {names}, got {pos_label!r}.")
         label = True
     elif labels is not None:
         raise ValueError("labels must be None if y_proba has one column.")
@@ -72,23 +82,6 @@ def check_events(
     if pos_label is not None:  # top labels have no other class
         warn_of_other_class("y_proba", events)
     return events, pos_label
-
-
-def _check_columns(
-    y_true: ArrayLike, columns: Floats, pos_label: object, labels: ArrayLike | None
-) -> tuple[NDArray[np.bool_], Floats]:
-    """Return whether y is `pos_label`, or the top label without one, and its probability."""
-    _checks.check_same_length(y_true=y_true, y_proba=columns)
-    # classes of the rows and of the columns
-    y = _checks.check_y("y_true", y_true)
-    columns = _checks.check_rows("y_proba", columns)
-    classes = read_columns("y_proba", columns, y, labels)
-    # the event is the top label, or one class
-    if pos_label is None:
-        return y == classes[columns.argmax(axis=1)], columns.max(axis=1)
-    if pos_label not in classes.tolist():
-        raise ValueError(f"pos_label must be one of {classes.tolist()[:10]}, got {pos_label!r}.")
-    return y == pos_label, columns[:, classes.tolist().index(pos_label)]
 
 
 def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -> Floats:

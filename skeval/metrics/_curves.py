@@ -796,6 +796,10 @@ def _precision(share: Floats | float, recall: Floats, false_positive_rate: Float
     return true_positives / (true_positives + (1 - share) * false_positive_rate)
 
 
+# outcome of negatives and of positives that the baseline alone, both or neither, or the model treat
+OUTCOMES = np.array([[4, 0, 2], [3, 0, 1]])
+
+
 @validate_params(
     CONSTRAINTS | {"thresholds": [Real, "array-like", None], "standardize": ["boolean"]}
 )
@@ -923,8 +927,18 @@ def net_benefit(
     cells, results = tables.Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
     treated = np.array(between)
     for at, (step, cost) in enumerate(zip(np.searchsorted(steps, places), odds, strict=True)):
-        place, n_outcomes, metric = place_outcomes(treated > step, event, cost, standardize)
-        counts = intervals.add_up(place, cells.counts[0], n_outcomes)
+        # a treated positive gains 1; treatment by the baseline counts against the model
+        by_model, *by_baseline = (treated > step).astype(np.intp)
+        place = OUTCOMES[event, 1 + by_model - sum(by_baseline)]
+        gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
+        metric: tables.ValueAndGradient = partial(tables.mean_cost, costs=gains)
+        if standardize:
+            # gain per positive: positives without gain are an outcome of their own
+            n, gains = len(gains), np.append(gains, 0.0)
+            place = np.where((place == 0) & (event == 1), n, place)
+            positives = np.isin(np.arange(n + 1), (1, 3, n)).astype(float)
+            metric = partial(tables.mean_ratio, costs=gains, units=positives)
+        counts = intervals.add_up(place, cells.counts[0], len(gains))
         table = tables.ConfusionTable(counts, cells, place, metric)
         estimate, (limits, _) = tables.score_form(table, group)
         results[:, at] = estimate, *limits(confidence_level)
@@ -945,31 +959,6 @@ def net_benefit(
         columns={"treat_all": treat_all},
         extra=CostExtra(prevalence=share, is_difference=difference),
     )
-
-
-# outcome of negatives and of positives that the baseline alone, both or neither, or the model treat
-OUTCOMES = np.array([[4, 0, 2], [3, 0, 1]])
-
-
-def place_outcomes(
-    treated: NDArray[np.bool_], event: NDArray[np.intp], cost: float, standardize: bool
-) -> tuple[NDArray[np.intp], int, tables.ValueAndGradient]:
-    """Return the outcome of each sample, the number of outcomes, and the net benefit of a table.
-
-    `treated`, of shape (n_models, n_samples), marks the samples that the model treats, and those
-    that the baseline treats, if there is one. `cost` is that of a treated negative.
-    """
-    # a treated positive gains 1; treatment by the baseline counts against the model
-    by_model, *by_baseline = treated.astype(np.intp)
-    place = OUTCOMES[event, 1 + by_model - sum(by_baseline)]
-    gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
-    if not standardize:
-        return place, len(gains), partial(tables.mean_cost, costs=gains)
-    # gain per positive: positives without gain are an outcome of their own
-    n = len(gains)
-    place = np.where((place == 0) & (event == 1), n, place)
-    positives = np.isin(np.arange(n + 1), (1, 3, n)).astype(float)
-    return place, n + 1, partial(tables.mean_ratio, costs=np.append(gains, 0.0), units=positives)
 
 
 @validate_params(CONSTRAINTS)
