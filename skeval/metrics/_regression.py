@@ -501,7 +501,7 @@ def expected_loss(
     0.458333
     """
     integrand = _integrand(predict, target, loss if callable(loss) else LOSSES[loss])
-    method, fields = "quadrature", dict[str, Any]()
+    method, fields = "quadrature", dict[str, Any](standard_error=np.nan)
     if callable(distribution) and not hasattr(distribution, "rvs"):
         ends = _checks.check_data("support", support, ensure_2d=False, ensure_all_finite=False)
         if ends.shape != (2,) or not ends[0] < ends[1]:
@@ -530,7 +530,7 @@ def expected_loss(
             "rapidly, or has no finite expectation.",
             IntegrationWarning,
         )
-    fields = {"standard_error": np.nan, "details": {"error": float(error)}} | fields
+    fields["details"] = {"error": float(error)}
     return Estimate(name="expected loss", value=float(value), method=method, **fields)
 
 

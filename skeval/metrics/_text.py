@@ -402,8 +402,8 @@ def _tokenize(
                     f"hypotheses[{i}] and each of references[{i}] must be a string or a list of "
                     f"string tokens, got {segment!r}."
                 )
-        own, *others = map(list, segments)  # an array of tokens is accepted too
-        yield own, others
+        texts: list[Tokens] = [list(segment) for segment in segments]  # accepts arrays of tokens
+        yield texts[0], texts[1:]
 
 
 def _count_matches(tokens: Tokens, references: list[Tokens], max_order: int) -> list[int]:

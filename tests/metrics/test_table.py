@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, spearmanr
 from sklearn import metrics as sk
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
@@ -273,3 +274,11 @@ def test_rank_noise_is_the_part_of_ranks_that_repeats_do_not_share():
     # a jackknife of the rank correlation: each model leaves out a tenth of the samples
     apart = 1 - spearmanr(first, slightly)[0]
     assert find(slightly) == pytest.approx(apart * (1 - 1 / n) / (1 / 10 - 1 / n))
+
+
+def test_a_fixed_weight_has_no_closed_form():
+    """The weights would have to be those of the resampled rows."""
+    weighted = partial(metrics.error_rate, sample_weight=np.arange(60.0))
+    with pytest.warns(UndefinedMetricWarning, match="acceleration"):
+        found = metric_interval(weighted, CLASS, CALLED, n_resamples=20, random_state=0)
+    assert found.method == "bca"
