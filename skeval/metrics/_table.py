@@ -987,16 +987,13 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     label = arguments.get("pos_label")
     if row.function is sk.roc_auc_score:
         label = np.unique(sample.y_true).tolist()[-1]
-    positive, weight = sample.y_true == (1 if label is None else label), sample.weigh()
-    # samples of weight 0 do not count
-    seen = weight > 0
-    groups = None if sample.groups is None else sample.groups[seen]
-    data = positive[seen], sample.y_pred[seen].astype(float), weight[seen], groups
+    positive, score = sample.y_true == (1 if label is None else label), sample.y_pred.astype(float)
+    data = positive, score, sample.weigh(), sample.groups
     ranked = _curves.CurveSample(*data, confidence_level=0.95, max_fpr=max_fpr)
     if ranked.positive.all() or not ranked.positive.any():
         return np.nan, {}
     value = ranked.measured.value if np.isnan(sample.value) else sample.value
-    if groups is not None and intervals.count_groups(groups) == 1:
+    if sample.groups is not None and intervals.count_groups(sample.groups) == 1:
         return value, {}
     limits, error = ranked.area_form(value)
     return value, {"score": (limits, error)} | _use_normal(value, error, "delong")

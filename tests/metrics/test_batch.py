@@ -145,7 +145,7 @@ def test_a_function_of_the_model_and_no_scorer():
     "scoring", ["accuracy", "neg_log_loss", "average_precision", "roc_auc", "f1_micro"]
 )
 def test_scorers_are_called_for_undefined_scores_only(scoring, monkeypatch):
-    """The scores of all permutations are computed together, since each test set has both classes."""
+    """The scores of all permutations are computed together. Each test set has both classes."""
     X, y, _ = make_classes([0, 1])
     scorer, calls = get_scorer(scoring), []
     once = type(scorer).__call__
