@@ -28,7 +28,7 @@ from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes, Limits, Spread, size_from_weights
 from skeval.metrics._curves import CurveSample, check_curve_sample, warn_of_other_class
-from skeval.metrics._regression import PROBABILITY_LOSSES
+from skeval.metrics._regression import PROBABILITY_LOSSES, read_columns
 from skeval.utils import _checks
 from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
 from skeval.utils._compat import StrOptions
@@ -58,7 +58,17 @@ def check_events(
     proba = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
     event, label = y_true, pos_label
     if proba.ndim == 2 and proba.shape[1] > 1:
-        event, proba = _check_columns(y_true, proba, pos_label, labels)
+        _checks.check_same_length(y_true=y_true, y_proba=proba)
+        y, proba = _checks.check_y("y_true", y_true), _checks.check_rows("y_proba", proba)
+        classes = read_columns("y_proba", proba, y, labels)
+        # the event is the top label, or one class
+        if pos_label is None:
+            event, proba = y == classes[proba.argmax(axis=1)], proba.max(axis=1)
+        elif pos_label in classes.tolist():
+            event, proba = y == pos_label, proba[:, classes.tolist().index(pos_label)]
+        else:
+            names = classes.tolist()[:10]
+            raise ValueError(f"pos_label must be one of {names}, got {pos_label!r}.")
         label = True
     elif labels is not None:
         raise ValueError("labels must be None if y_proba has one column.")
@@ -72,32 +82,6 @@ def check_events(
     if pos_label is not None:  # top labels have no other class
         warn_of_other_class("y_proba", events)
     return events, pos_label
-
-
-def _check_columns(
-    y_true: ArrayLike, columns: Floats, pos_label: object, labels: ArrayLike | None
-) -> tuple[NDArray[np.bool_], Floats]:
-    """Return whether y is `pos_label`, or the top label without one, and its probability."""
-    _checks.check_same_length(y_true=y_true, y_proba=columns)
-    # classes of the rows and of the columns
-    y = _checks.check_y("y_true", y_true)
-    columns = _checks.check_rows("y_proba", columns)
-    classes = np.unique(y) if labels is None else _checks.check_y("labels", labels)
-    if len(classes) != columns.shape[1] or len(set(classes.tolist())) < len(classes):
-        raise ValueError(
-            f"labels must name the class of each of the {columns.shape[1]} columns of y_proba "
-            f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
-        )
-    if not set(y.tolist()) <= set(classes.tolist()):
-        raise ValueError(
-            f"y_true must contain only the labels {classes.tolist()[:10]}, got other labels."
-        )
-    # the event is the top label, or one class
-    if pos_label is None:
-        return y == classes[columns.argmax(axis=1)], columns.max(axis=1)
-    if pos_label not in classes.tolist():
-        raise ValueError(f"pos_label must be one of {classes.tolist()[:10]}, got {pos_label!r}.")
-    return y == pos_label, columns[:, classes.tolist().index(pos_label)]
 
 
 def find_bin_sizes(events: CurveSample, bins: Binned, confidence_level: float) -> Floats:

@@ -501,16 +501,29 @@ def _score_averages(
 
     If only F is used, there is no warning unless F depends on the value in place of 0/0.
     """
-    classes, counts, weight = counted
+    classes, (tp, fp, fn), weight = counted
+    wholes = {"Precision (never predicted)": tp + fp, "Recall (never true)": tp + fn}
 
     def score(filling: float) -> tuple[float, float, float]:
-        precision, recall = mean_precision_recall(counts, weight, filling)
+        """Return the averages and their F-score, with 0/0 replaced by `filling`."""
+        ratios = (
+            np.divide(tp, whole, out=np.full(tp.shape, filling), where=whole > 0)
+            for whole in wholes.values()
+        )
+        precision, recall = (_average_defined(ratio, weight) for ratio in ratios)
         return precision, recall, f_beta(precision, recall, beta)
 
     if zero_division != "warn":
         return score(float(zero_division))
+    # the F-score alone may not depend on the ratio that is undefined
     if not f_alone or score(0.0)[2] != score(1.0)[2]:
-        warn_of_empty(classes, counts)
+        for metric, whole in wholes.items():
+            affected = [classes[i] for i in np.flatnonzero(whole == 0)[:10]]
+            if affected:
+                _checks.warn_undefined(
+                    f"{metric} is 0/0 for {affected} and set to 0. zero_division= sets another "
+                    "value."
+                )
     return score(0.0)
 
 
@@ -737,20 +750,6 @@ def f_weights(beta: float) -> tuple[float, float]:
     return 1 / (1 + square), square / (1 + square)
 
 
-def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tuple[float, float]:
-    """Return mean precision and recall over classes, with 0/0 replaced by `filling`.
-
-    `counts` contains the true positives, false positives and false negatives of each class.
-    """
-    # ratios of each class, then their means
-    tp, fp, fn = counts
-    precision, recall = (
-        np.divide(tp, whole, out=np.full(tp.shape, filling), where=whole > 0)
-        for whole in (tp + fp, tp + fn)
-    )
-    return _average_defined(precision, weight), _average_defined(recall, weight)
-
-
 def _average_defined(values: Floats, weight: Floats) -> float:
     """Return the weighted mean of the values that are not nan, or nan if all are."""
     defined = ~np.isnan(values)
@@ -789,19 +788,6 @@ def class_weights(
         raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
     weight = weight / weight.max()  # the sum of large weights may overflow
     return weight / weight.sum()
-
-
-def warn_of_empty(classes: list[object], counts: Counts) -> None:
-    tp, fp, fn = counts
-    for metric, empty in (
-        ("Precision (never predicted)", tp + fp == 0),
-        ("Recall (never true)", tp + fn == 0),
-    ):
-        if empty.any():
-            affected = [classes[i] for i in np.flatnonzero(empty)[:10]]
-            _checks.warn_undefined(
-                f"{metric} is 0/0 for {affected} and set to 0. zero_division= sets another value."
-            )
 
 
 def count_and_weigh(

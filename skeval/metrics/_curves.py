@@ -20,18 +20,10 @@ from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc
 from sklearn.utils import check_array, check_consistent_length
 
-from skeval._inference import areas, intervals
+from skeval._inference import areas, intervals, tables
 from skeval._inference.areas import Area, Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate
 from skeval._inference.intervals import Codes, Limits, Spread
-from skeval._inference.tables import (
-    Cells,
-    ConfusionTable,
-    ValueAndGradient,
-    mean_cost,
-    mean_ratio,
-    score_form,
-)
 from skeval.metrics._gains import find_top
 from skeval.utils import _checks
 from skeval.utils._checks import CONSTRAINTS, RandomStateLike, validate_params
@@ -342,11 +334,6 @@ class CurveSample:
         """Standard error of the area under the ROC curve, and its degrees of freedom."""
         influence = self.measured.influence[:, None]
         return areas.spread_of_areas(influence, self.positive, self.weight, self.group)
-
-    @property
-    def average_precision(self) -> float:
-        """Average precision, the mean over thresholds weighted by the gain in recall."""
-        return areas.average_precision(*self.arrays)
 
     @property
     def z(self) -> float:
@@ -781,7 +768,8 @@ def precision_recall_curve_band(
         return low, high
 
     # average precision, as a proportion of the positives
-    value, predicted = sample.average_precision, share * roc.y[1:] + (1 - share) * roc.x[1:]
+    value = areas.average_precision(*sample.arrays)
+    predicted = share * roc.y[1:] + (1 - share) * roc.x[1:]
     hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
     form = partial(intervals.exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)
     area = sample.describe_area("average precision", value, np.nan, "exact", form)
@@ -806,6 +794,10 @@ def precision_recall_curve_band(
 def _precision(share: Floats | float, recall: Floats, false_positive_rate: Floats) -> Floats:
     true_positives = share * recall
     return true_positives / (true_positives + (1 - share) * false_positive_rate)
+
+
+# outcome of negatives and of positives that the baseline alone, both or neither, or the model treat
+OUTCOMES = np.array([[4, 0, 2], [3, 0, 1]])
 
 
 @validate_params(
@@ -932,12 +924,23 @@ def net_benefit(
     shape = *(len(steps) + 1 for _ in between), 2
     kinds, kind = np.unique(np.ravel_multi_index((*between, positive), shape), return_inverse=True)
     *between, event = np.unravel_index(kinds, shape)
-    cells, results = Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
+    cells, results = tables.Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
     treated = np.array(between)
     for at, (step, cost) in enumerate(zip(np.searchsorted(steps, places), odds, strict=True)):
-        place, n_outcomes, metric = place_outcomes(treated > step, event, cost, standardize)
-        counts = intervals.add_up(place, cells.counts[0], n_outcomes)
-        estimate, (limits, _) = score_form(ConfusionTable(counts, cells, place, metric), group)
+        # a treated positive gains 1; treatment by the baseline counts against the model
+        by_model, *by_baseline = (treated > step).astype(np.intp)
+        place = OUTCOMES[event, 1 + by_model - sum(by_baseline)]
+        gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
+        metric: tables.ValueAndGradient = partial(tables.mean_cost, costs=gains)
+        if standardize:
+            # gain per positive: positives without gain are an outcome of their own
+            n, gains = len(gains), np.append(gains, 0.0)
+            place = np.where((place == 0) & (event == 1), n, place)
+            positives = np.isin(np.arange(n + 1), (1, 3, n)).astype(float)
+            metric = partial(tables.mean_ratio, costs=gains, units=positives)
+        counts = intervals.add_up(place, cells.counts[0], len(gains))
+        table = tables.ConfusionTable(counts, cells, place, metric)
+        estimate, (limits, _) = tables.score_form(table, group)
         results[:, at] = estimate, *limits(confidence_level)
     # net benefit of treating every sample
     treat_all = (share - (1 - share) * odds) / (share if standardize else 1.0)
@@ -956,31 +959,6 @@ def net_benefit(
         columns={"treat_all": treat_all},
         extra=CostExtra(prevalence=share, is_difference=difference),
     )
-
-
-# outcome of negatives and of positives that the baseline alone, both or neither, or the model treat
-OUTCOMES = np.array([[4, 0, 2], [3, 0, 1]])
-
-
-def place_outcomes(
-    treated: NDArray[np.bool_], event: NDArray[np.intp], cost: float, standardize: bool
-) -> tuple[NDArray[np.intp], int, ValueAndGradient]:
-    """Return the outcome of each sample, the number of outcomes, and the net benefit of a table.
-
-    `treated`, of shape (n_models, n_samples), marks the samples that the model treats, and those
-    that the baseline treats, if there is one. `cost` is that of a treated negative.
-    """
-    # a treated positive gains 1; treatment by the baseline counts against the model
-    by_model, *by_baseline = treated.astype(np.intp)
-    place = OUTCOMES[event, 1 + by_model - sum(by_baseline)]
-    gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
-    if not standardize:
-        return place, len(gains), partial(mean_cost, costs=gains)
-    # gain per positive: positives without gain are an outcome of their own
-    n = len(gains)
-    place = np.where((place == 0) & (event == 1), n, place)
-    positives = np.isin(np.arange(n + 1), (1, 3, n)).astype(float)
-    return place, n + 1, partial(mean_ratio, costs=np.append(gains, 0.0), units=positives)
 
 
 @validate_params(CONSTRAINTS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from inspect import signature
 from typing import Any, ClassVar, Self
 
@@ -14,53 +13,11 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from skeval._inference.estimate import Curve
-from skeval.metrics._calibration import reliability_curve
-from skeval.metrics._curves import (
-    cost_curve,
-    cost_curve_band,
-    net_benefit,
-    precision_recall_curve_band,
-    roc_curve_band,
-)
+from skeval.metrics import _calibration, _curves
 from skeval.utils._checks import check_groups, check_option, check_y, naming
 from skeval.utils._compat import num_samples, response_values, safe_indexing
 from skeval.utils._plotting import CURVE_DISPLAYS, CurveDisplay
 from skeval.utils._text import name_estimators
-
-Scored = tuple[np.ndarray, dict[str, Any]]
-"""Scores of samples, and keyword arguments of the curve function, such as `pos_label`."""
-
-
-def _score_out_of_fold(
-    score: Callable[[Any, Any], Scored], cv_results: Any, X: ArrayLike, once: bool
-) -> Scored:
-    """Return the mean score of each sample over its test folds, or nan if no fold tests it."""
-    needed, n_samples = {"estimator", "indices"}, num_samples(X)
-    if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
-        raise ValueError(
-            "cv_results must be the result of cross_validate with return_estimator=True and "
-            f"return_indices=True, got {type(cv_results).__name__} without them."
-        )
-    # tested samples of each fold
-    estimators = cv_results["estimator"]
-    tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
-    last = max(int(rows.max()) for rows in tested)
-    if last >= n_samples:
-        raise ValueError(f"X must have the rows of cv_results, 0 to {last}, got {n_samples} rows.")
-    counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
-    if once and counts.max() > 1:
-        raise ValueError(f"cv_results must test a sample at most once, got {counts.max():g} times.")
-    # scores by the model of each fold, which must have the same classes
-    parts = [score(model, safe_indexing(X, t)) for model, t in zip(estimators, tested, strict=True)]
-    first, options = parts[0]
-    if any(not np.array_equal(options[k], other[k]) for _, other in parts for k in options):
-        raise ValueError("cv_results must contain estimators fitted to the same classes.")
-    # mean over the folds that test a sample
-    sums = np.zeros((n_samples, *first.shape[1:]))
-    for test, (scores, _) in zip(tested, parts, strict=True):
-        np.add.at(sums, test, scores)
-    with np.errstate(invalid="ignore"):
-        return (sums.T / counts).T, options
 
 
 class ScoreDisplay(CurveDisplay):
@@ -74,8 +31,10 @@ class ScoreDisplay(CurveDisplay):
     """Whether probabilities of all classes are used, and each sample may be tested only once."""
 
     @classmethod
-    def _score(cls, response_method: str, pos_label: object, estimator: Any, X: Any) -> Scored:
-        """Return the score of each row of X, and the positive class."""
+    def _score(
+        cls, response_method: str, pos_label: object, estimator: Any, X: Any
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Return the score of each row of X, and the arguments of the curve such as `pos_label`."""
         check_is_fitted(estimator)
         check_option("response_method", response_method, ("auto", *cls._responses))
         methods = list(cls._responses) if response_method == "auto" else response_method
@@ -216,19 +175,43 @@ class ScoreDisplay(CurveDisplay):
         """
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
-        # out-of-fold scores
-        groups = check_groups(groups, num_samples(X), crossed=True)
-        score_fold = partial(cls._score, response_method, pos_label)
-        score, options = _score_out_of_fold(score_fold, cv_results, X, cls._is_calibration)
-        # leave out samples that no fold tests
-        tested = ~np.isnan(score.reshape(len(score), -1)[:, 0])
-        arrays = {"sample_weight": sample_weight, "groups": groups}
-        for name, values in arrays.items():
+        needed, n_samples = {"estimator", "indices"}, num_samples(X)
+        groups = check_groups(groups, n_samples, crossed=True)
+        if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
+            raise ValueError(
+                "cv_results must be the result of cross_validate with return_estimator=True and "
+                f"return_indices=True, got {type(cv_results).__name__} without them."
+            )
+        # tested samples of each fold
+        models, tests = cv_results["estimator"], [*map(np.asarray, cv_results["indices"]["test"])]
+        last = max(int(rows.max()) for rows in tests)
+        if last >= n_samples:
+            raise ValueError(
+                f"X must have the rows of cv_results, 0 to {last}, got {n_samples} rows."
+            )
+        counts = np.bincount(np.concatenate(tests), minlength=n_samples)
+        if cls._is_calibration and counts.max() > 1:
+            raise ValueError(
+                f"cv_results must test a sample at most once, got {counts.max()} times."
+            )
+        # scores by the model of each fold, which must have the same classes
+        parts = [
+            cls._score(response_method, pos_label, model, safe_indexing(X, rows))
+            for model, rows in zip(models, tests, strict=True)
+        ]
+        first, options = parts[0]
+        if any(not np.array_equal(options[k], other[k]) for _, other in parts for k in options):
+            raise ValueError("cv_results must contain estimators fitted to the same classes.")
+        # mean over the folds that test a sample; the others are left out
+        sums, tested = np.zeros((n_samples, *first.shape[1:])), counts > 0
+        for rows, (scores, _) in zip(tests, parts, strict=True):
+            np.add.at(sums, rows, scores)
+        score = (sums[tested].T / counts[tested]).T
+        for name, values in {"sample_weight": sample_weight, "groups": groups}.items():
             if values is not None:
                 kwargs[name] = np.asarray(values)[tested]
-        kwargs.setdefault("name", f"{name_estimators(cv_results['estimator'][0])[0]}, out of fold")
-        labels = check_y("y", y)[tested]
-        return cls.from_predictions(labels, score[tested], **options, **kwargs)
+        kwargs.setdefault("name", f"{name_estimators(models[0])[0]}, out of fold")
+        return cls.from_predictions(check_y("y", y)[tested], score, **options, **kwargs)
 
 
 class RateDisplay(ScoreDisplay):
@@ -304,7 +287,7 @@ class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
     0.75
     """
 
-    _compute = staticmethod(roc_curve_band)
+    _compute = staticmethod(_curves.roc_curve_band)
     _area, _corner = "AUC", "lower right"
 
     @property
@@ -364,7 +347,7 @@ class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay
     0.8333
     """
 
-    _compute = staticmethod(precision_recall_curve_band)
+    _compute = staticmethod(_curves.precision_recall_curve_band)
     _area = "AP"
     _style: ClassVar = {"drawstyle": "steps-pre"}
 
@@ -438,7 +421,7 @@ class CostCurveDisplay(ScoreDisplay):
     'P(+)cost'
     """
 
-    _compute = staticmethod(cost_curve_band)
+    _compute = staticmethod(_curves.cost_curve_band)
     _axes: ClassVar = {
         "xlabel": "P(+)cost",
         "ylabel": "Normalized expected cost",
@@ -452,9 +435,9 @@ class CostCurveDisplay(ScoreDisplay):
         band_options = ("confidence_level", "baseline", "groups")
         if any(options.get(name) is not None for name in band_options):
             args = {name: value for name, value in options.items() if value is not None}
-            return cost_curve_band(y_true, y_score, **args)
+            return _curves.cost_curve_band(y_true, y_score, **args)
         data = {name: options.get(name) for name in ("pos_label", "sample_weight")}
-        return cost_curve(y_true, y_score, **data)
+        return _curves.cost_curve(y_true, y_score, **data)
 
     def _draw(self, ax: Any, *, lines: bool = False, **kwargs: Any) -> None:
         super()._draw(ax, **kwargs)
@@ -497,7 +480,7 @@ class NetBenefitDisplay(ScoreDisplay):
     'Net benefit'
     """
 
-    _compute = staticmethod(net_benefit)
+    _compute = staticmethod(_curves.net_benefit)
     _responses = ("predict_proba",)
 
     _axes: ClassVar = {"xlabel": "Threshold probability", "ylabel": "Net benefit"}
@@ -554,7 +537,7 @@ class ReliabilityDisplay(ScoreDisplay):
     'Mean predicted probability (positive class: 1)'
     """
 
-    _compute = staticmethod(reliability_curve)
+    _compute = staticmethod(_calibration.reliability_curve)
     _responses = ("predict_proba",)
     _is_calibration = True
 
@@ -597,14 +580,7 @@ class ReliabilityDisplay(ScoreDisplay):
             "ylabel": f"Observed fraction{event}",
         }
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), box_aspect=1, **labels)
-        # the corner with more room: above the curve on the left, or below it on the right
-        tops, bottoms = [curve.high], [curve.low]
-        if band:
-            tops, bottoms = [*tops, ends[1]], [*bottoms, ends[0]]
-        left, right = curve.x <= 0.5, curve.x >= 0.5
-        above = 1 - max((np.max(top[left], initial=0.0) for top in tops), default=0.0)
-        below = min((np.min(bottom[right], initial=1.0) for bottom in bottoms), default=1.0)
-        ax.legend(loc="upper left" if above >= below else "lower right", fontsize="small")
+        ax.legend(loc="best", fontsize="small")
 
 
 CURVE_DISPLAYS |= {

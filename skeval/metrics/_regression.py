@@ -72,7 +72,22 @@ def error_norm(
     >>> [error_norm(y_true, y_pred, ord=q) for q in (0, 1, float("inf"))]
     [2.0, 7.0, 4.0]
     """
-    error, weight = _absolute_errors(y_true, y_pred, sample_weight)
+    true = _checks.check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
+    pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
+    # a column is the same as a vector
+    _checks.check_same_length(y_true=true, y_pred=pred)
+    true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
+    if true.shape != pred.shape:
+        raise ValueError(
+            f"y_true and y_pred must have one shape, got {true.shape} and {pred.shape}."
+        )
+    with np.errstate(over="ignore"):
+        error = np.abs(true - pred).ravel()
+    # one weight for each output of a sample
+    weight = None
+    if sample_weight is not None:
+        weight = _checks.check_weights("sample_weight", sample_weight, len(true))
+        weight = np.repeat(weight, true.shape[1])
     if ord == 0:
         return float(np.count_nonzero(error) if weight is None else weight @ (error != 0))
     if weight is not None:
@@ -89,29 +104,6 @@ def error_norm(
         if ord < 1:  # the root of the sum may overflow before it is scaled back
             return float(np.exp(np.log(scale) + np.log(total) / ord))
         return float(scale * total ** (1 / ord))
-
-
-def _absolute_errors(
-    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
-) -> tuple[Floats, Floats | None]:
-    """Return the absolute errors, one per sample and output, and their weights."""
-    true = _checks.check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
-    pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
-    # a column is the same as a vector
-    _checks.check_same_length(y_true=true, y_pred=pred)
-    true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
-    if true.shape != pred.shape:
-        raise ValueError(
-            f"y_true and y_pred must have one shape, got {true.shape} and {pred.shape}."
-        )
-    with np.errstate(over="ignore"):
-        error = true - pred
-    error = np.abs(error, out=error).ravel()
-    if sample_weight is None:
-        return error, None
-    # one weight for each output of a sample
-    weight = _checks.check_weights("sample_weight", sample_weight, len(true))
-    return error, np.repeat(weight, true.shape[1])
 
 
 def _read_forecasts(y_true: Any, y_pred: Any, n_columns: int = 0) -> tuple[Floats, Floats]:
@@ -227,6 +219,21 @@ def interval_coverage(y_true: Any, y_pred: Any, *, sample_weight: Any = None) ->
     return _average(find_covered(true, pred), sample_weight)
 
 
+def read_columns(name: str, columns: NDArray[Any], true: NDArray[Any], labels: Any) -> NDArray[Any]:
+    """Return the class of each column, which must include all classes of `true`."""
+    classes = np.unique(true) if labels is None else _checks.check_y("labels", labels)
+    if len(classes) != columns.shape[1] or len(np.unique(classes)) < len(classes):
+        raise ValueError(
+            f"labels must name the class of each of the {columns.shape[1]} columns of {name} "
+            f"once, got {classes.tolist()[:10]}{' from y_true' if labels is None else ''}."
+        )
+    if not set(true.tolist()) <= set(classes.tolist()):
+        raise ValueError(
+            f"y_true must contain only the labels {classes.tolist()[:10]}, got other labels."
+        )
+    return classes
+
+
 def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Floats:
     """Return whether each prediction set covers the true class, as 0 or 1, or its "size"."""
     true = _checks.check_y("y_true", y_true)
@@ -243,14 +250,7 @@ def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Float
             f"array with a column for each class, got {type(y_pred).__name__} of the shape "
             f"{sets.shape} and type {sets.dtype}."
         )
-    classes = np.unique(true) if labels is None else np.asarray(labels)
-    if len(classes) != sets.shape[1] or not np.isin(true, classes).all():
-        source = " from y_true" if labels is None else ""
-        raise ValueError(
-            f"labels must name the class of each of the {sets.shape[1]} columns of y_pred, got "
-            f"{classes.tolist()}{source}."
-        )
-    covers = sets & (true[:, None] == classes)
+    covers = sets & (true[:, None] == read_columns("y_pred", sets, true, labels))
     return (sets.sum if of == "size" else covers.any)(axis=1).astype(float)
 
 
@@ -501,50 +501,37 @@ def expected_loss(
     0.458333
     """
     integrand = _integrand(predict, target, loss if callable(loss) else LOSSES[loss])
+    method, fields = "quadrature", dict[str, Any](standard_error=np.nan)
     if callable(distribution) and not hasattr(distribution, "rvs"):
         ends = _checks.check_data("support", support, ensure_2d=False, ensure_all_finite=False)
         if ends.shape != (2,) or not ends[0] < ends[1]:
             raise ValueError(f"support must be two numbers, low < high, got {support!r}.")
-        return _as_estimate(*_mean_under_function(integrand, distribution, ends))
-    if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
-        return _as_estimate(*_mean_under_distribution(integrand, distribution))
-    if hasattr(distribution, "pmf") and hasattr(distribution, "ppf"):
+        value, error = _mean_under_function(integrand, distribution, ends)
+    elif hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
+        value, error = _mean_under_distribution(integrand, distribution)
+    elif hasattr(distribution, "pmf") and hasattr(distribution, "ppf"):
         raise TypeError(f"distribution must be continuous, got {distribution!r}.")
-    # in more dimensions: means over scramblings of a sequence of points
-    root, n = _checks.root_seed(random_state), n_points // _REPLICATES
-    rngs = [_checks.repetition_rng(root, r) for r in range(_REPLICATES)]
-    means = [integrand(_draw_points(distribution, n, rng)).mean() for rng in rngs]
-    # their spread is the error
-    mean, spread = float(np.mean(means)), float(stats.sem(means))
-    limits = partial(normal_interval, mean, spread, degrees_of_freedom=_REPLICATES - 1)
-    return Estimate(
-        name="expected loss",
-        value=mean,
-        standard_error=spread,
-        method="quasi_monte_carlo",
-        limits={"t": limits} if spread > _QUANTILE_ERROR * abs(mean) else {},
-        replicates=np.array(means),
-        details={"error": float(stats.t.ppf(0.975, _REPLICATES - 1) * spread)},
-    )
-
-
-def _as_estimate(value: float, error: float) -> Estimate:
-    """Return the result of a quadrature, nan with an infinite error if it diverged."""
+    else:
+        # in more dimensions: means over scramblings of a sequence of points
+        root, n = _checks.root_seed(random_state), n_points // _REPLICATES
+        rngs = [_checks.repetition_rng(root, r) for r in range(_REPLICATES)]
+        means = [integrand(_draw_points(distribution, n, rng)).mean() for rng in rngs]
+        # their spread is the error
+        value, spread = float(np.mean(means)), float(stats.sem(means))
+        limits = partial(normal_interval, value, spread, degrees_of_freedom=_REPLICATES - 1)
+        method, error = "quasi_monte_carlo", float(stats.t.ppf(0.975, _REPLICATES - 1) * spread)
+        fields = {"standard_error": spread, "replicates": np.array(means)}
+        fields["limits"] = {"t": limits} if spread > _QUANTILE_ERROR * abs(value) else {}
     if not np.isfinite(value):
         value, error = np.nan, np.inf
-    if not error <= _TOLERANCE * value:
+    if method == "quadrature" and not error <= _TOLERANCE * value:
         _checks.warn_user(
             f"expected_loss did not converge: {value:.6g} +/- {error:.1g}. The loss varies too "
             "rapidly, or has no finite expectation.",
             IntegrationWarning,
         )
-    return Estimate(
-        name="expected loss",
-        value=float(value),
-        standard_error=np.nan,
-        method="quadrature",
-        details={"error": float(error)},
-    )
+    fields["details"] = {"error": float(error)}
+    return Estimate(name="expected loss", value=float(value), method=method, **fields)
 
 
 def _mean_under_distribution(
@@ -628,17 +615,20 @@ def _integrand(
     target: Callable[[Floats], Any],
     loss: Callable[[Any, Any], Any],
 ) -> Callable[[Floats], Floats]:
-    def one_per_point(function: Callable[[Floats], Any], name: str, x: Floats) -> NDArray[Any]:
-        value = np.asarray(function(x))
-        if value.size not in (1, len(x)):
-            raise ValueError(f"{name} must return {len(x)} values, got shape {value.shape}.")
-        return value.ravel()
+    """Return the loss at each point, as a function of the points."""
 
     def integrand(x: Floats) -> Floats:
-        y_true, y_pred = one_per_point(target, "target", x), one_per_point(predict, "predict", x)
-        value = np.asarray(loss(y_true, y_pred), dtype=np.float64).ravel()
-        if value.size not in (1, len(x)):
-            raise ValueError(f"loss must return {len(x)} values, got {value.size}.")
+        labels: list[NDArray[Any]] = []
+        for name, function in (
+            ("target", lambda: target(x)),
+            ("predict", lambda: predict(x)),
+            ("loss", lambda: np.asarray(loss(*labels), dtype=np.float64)),
+        ):
+            values = np.asarray(function())
+            if values.size not in (1, len(x)):
+                raise ValueError(f"{name} must return {len(x)} values, got shape {values.shape}.")
+            labels.append(values.ravel())
+        value = labels[-1]
         if not np.isfinite(value).all():
             raise ValueError("the loss must be finite at every point, got nan or inf.")
         if value.min() < 0:

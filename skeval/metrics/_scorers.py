@@ -21,15 +21,10 @@ from sklearn.pipeline import Pipeline
 from skeval.metrics import _table
 from skeval.metrics._table import SCORES
 from skeval.metrics.cluster._internal import BY_NAME, EXTERNAL, INTERNAL
+from skeval.utils import _compat
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._checks import naming, refuse_class, suggest, validate_params, warn_user
-from skeval.utils._compat import (
-    RoutedScorer,
-    StrOptions,
-    is_plain_scorer,
-    metric_of_scorer,
-    responses_of_scorer,
-)
+from skeval.utils._compat import StrOptions
 
 Space = Literal["transformed", "input"]
 
@@ -63,18 +58,17 @@ def row_of_scorer(name: str) -> _table.Metric | None:
     """Return the row of a scorer's metric, or None if it has none."""
     if name in SCORERS or name not in sklearn.metrics.get_scorer_names():
         return SCORERS.get(name)
-    function = metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
+    function = _compat.metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
     return _table.find_row(function) or OF_INDICES.get(function.__name__)
 
 
 def name_of_scorer(scoring: Any) -> Any:
     """Return the name of a scikit-learn scorer. Any other scoring is returned unchanged."""
-    if is_plain_scorer(scoring):
+    read = _compat.metric_of_scorer, _compat.responses_of_scorer
+    if _compat.is_plain_scorer(scoring):
         for name in sklearn.metrics.get_scorer_names():
             known = sklearn.metrics.get_scorer(name)
-            if all(
-                read(known) == read(scoring) for read in (metric_of_scorer, responses_of_scorer)
-            ):
+            if all(part(known) == part(scoring) for part in read):
                 return name
     return scoring
 
@@ -84,8 +78,8 @@ def range_of(name: Any, n_classes: int | None = None) -> tuple[float, float]:
 
     The range is infinite if it is unknown.
     """
-    if is_plain_scorer(name):
-        function, arguments, larger_is_better = metric_of_scorer(name)
+    if _compat.is_plain_scorer(name):
+        function, arguments, larger_is_better = _compat.metric_of_scorer(name)
         low, high = _table.range_of_metric(partial(function, **arguments), n_classes)
         return (low, high) if larger_is_better else (0.0 - high, 0.0 - low)
     if not isinstance(name, str):
@@ -215,7 +209,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 "scoring must not be a scorer that fits models to the samples it scores, got "
                 f"{part!r}. Pass it to cross_validate or a search with cv=WholeSample()."
             )
-        function, _, larger_is_better = metric_of_scorer(part)
+        function, _, larger_is_better = _compat.metric_of_scorer(part)
         row = _table.find_row(function)
         # a metric, or a function of two arrays
         of_arrays = isfunction(part) and len(signature(part).parameters) == 2
@@ -232,7 +226,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
             )
         # classifiers predict labels, of which all of a class are tied
         ranks = row is not None and row.response == SCORES and is_classifier(estimator)
-        if ranks and np.array_equal(responses_of_scorer(part), "predict"):
+        if ranks and np.array_equal(_compat.responses_of_scorer(part), "predict"):
             warn_user(
                 f"scoring should rank samples by scores, but make_scorer({function.__name__}) "
                 f"ranks the labels of `predict`. Pass response_method={SCORES!r} to make_scorer."
@@ -261,7 +255,7 @@ ANY_CLASS = ("pos_label", None)
 
 def name_scoring(scoring: Any) -> str:
     """Return the name of a score, or of its function, without options. Losses begin with "neg_"."""
-    function, _, greater_is_better = metric_of_scorer(scoring)
+    function, _, greater_is_better = _compat.metric_of_scorer(scoring)
     function = function.func if isinstance(function, partial) else function
     name = function if isinstance(function, str) else getattr(function, "__name__", str(function))
     return name if greater_is_better else f"neg_{name}"
@@ -280,16 +274,16 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> _table.BatchScore | 
             scoring = sklearn.metrics.get_scorer(scoring)
         except ValueError:
             return None
-    if not is_plain_scorer(scoring):
+    if not _compat.is_plain_scorer(scoring):
         return None
-    function, fixed, greater_is_better = metric_of_scorer(scoring)
+    function, fixed, greater_is_better = _compat.metric_of_scorer(scoring)
     options = {name: value for name, value in fixed.items() if (name, value) != ANY_CLASS}
     row, average = _table.find_row(function), options.get("average", "")
-    score = None if row is None or options.keys() - {"average"} else row.batch.get(average)
+    score = None if row is None or options.keys() - {"average"} else row.find_batch(average)
     if row is None or score is None or (classes is None) != row.of_numbers:
         return None
     if classes is not None:
-        if not np.array_equal(responses_of_scorer(scoring), row.response):
+        if not np.array_equal(_compat.responses_of_scorer(scoring), row.response):
             return None
         # the positive class is 1, for scikit-learn, and the second of two
         named = average in ("", "binary") and "pos_label" in signature(function).parameters
@@ -301,7 +295,9 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> _table.BatchScore | 
 
 def refuse_metric_of_numbers(estimator: Any, name: str, scorer: Any) -> None:
     """Raise an error if a classifier is scored by the explained variance of its class labels."""
-    if metric_of_scorer(scorer)[0] in _table.EXPLAINED_VARIANCES and is_classifier(estimator):
+    if _compat.metric_of_scorer(scorer)[0] in _table.EXPLAINED_VARIANCES and is_classifier(
+        estimator
+    ):
         raise ValueError(
             f"scoring={name!r} needs a regressor, got the classifier {type(estimator).__name__}. "
             "For classes, use 'accuracy' or 'balanced_accuracy'."
@@ -468,7 +464,7 @@ def make_clustering_scorer(
 
 
 @dataclass(eq=False, repr=False)
-class ClusteringScorer(RoutedScorer):
+class ClusteringScorer(_compat.RoutedScorer):
     """Scorer of a clusterer, made by `make_clustering_scorer`."""
 
     index: Callable[..., float]
@@ -519,8 +515,8 @@ class ClusteringScorer(RoutedScorer):
 
     def __repr__(self) -> str:
         name = getattr(self.index, "__name__", repr(self.index))
-        options = "".join(f", {key}={value!r}" for key, value in self.kwargs.items())
+        options = {"greater_is_better": self.greater_is_better, "undefined": self.undefined}
+        options |= {"space": self.space} | self.kwargs
         return (
-            f"make_clustering_scorer({name}, greater_is_better={self.greater_is_better}, "
-            f"undefined={self.undefined!r}, space={self.space!r}{options})"
+            f"make_clustering_scorer({name}, {', '.join(f'{k}={v!r}' for k, v in options.items())})"
         )

@@ -13,8 +13,9 @@ To add a metric, write its function and its row. A row contains:
   - a proportion of samples, ``PROPORTION``: `counted`, if it refers to one class
   - a metric of one class against the rest: `side`
 
-The `keywords` are the arguments for which the interval is right, and the `targets` the types of
-target. Anything else has the interval of the bootstrap. Reports show metrics that are `reported`.
+The `keywords` are the arguments of a function of scikit-learn for which the interval is right. For
+a function of skeval, it is right for all arguments. The `targets` are the types of target. Anything
+else has the interval of the bootstrap. Reports show metrics that are `reported`.
 
 Clustering indices have tables of their own, `INTERNAL` and `EXTERNAL`.
 """
@@ -22,76 +23,23 @@ Clustering indices have tables of their own, `INTERNAL` and `EXTERNAL`.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
+from inspect import signature
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
-from skeval._inference import intervals, tables
-from skeval._inference.areas import (
-    Ranking,
-    Term,
-    align_scores,
-    count_effective,
-    find_area,
-    partial_area,
-    rank_scores,
-    rank_terms,
-    spread_of_areas,
-)
-from skeval._inference.areas import average_precision as find_precision
-from skeval._inference.errors import (
-    TestLosses,
-    degrees_of_mean,
-    difference_limits,
-    explained_limits,
-    is_too_wide,
-    mean_loss,
-    spread_of_mean,
-)
+from skeval._inference import areas, errors, intervals, tables
+from skeval._inference.errors import TestLosses
 from skeval._inference.intervals import PROPORTION_INTERVALS, Codes, Limits
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
-from skeval.metrics import _classification
-from skeval.metrics._curves import (
-    CurveSample,
-    break_even_point,
-    check_curve_sample,
-    expected_cost,
-    ranking_loss,
-)
-from skeval.metrics._gains import (
-    find_separation,
-    find_top,
-    ks_limits,
-    ks_statistic,
-    lift_at_k,
-    precision_at_k,
-    recall_at_k,
-)
-from skeval.metrics._regression import (
-    LOSSES,
-    error_norm,
-    find_brier_losses,
-    find_covered,
-    find_log_losses,
-    find_quantile_losses,
-    find_scaled_errors,
-    find_symmetric_percentages,
-    find_winklers,
-    interval_coverage,
-    mase,
-    mean_quantile_loss,
-    mean_set_size,
-    measure_sets,
-    set_coverage,
-    smape,
-    winkler_loss,
-)
+from skeval.metrics import _classification, _curves, _gains, _regression
 from skeval.metrics._text import Sums, bleu_score, log_bleu_score, make_sums
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
@@ -105,7 +53,10 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
-REGIONS = interval_coverage, winkler_loss, mean_quantile_loss, set_coverage, mean_set_size
+REGIONS = (
+    _regression.interval_coverage, _regression.winkler_loss, _regression.mean_quantile_loss,
+    _regression.set_coverage, _regression.mean_set_size,
+)  # fmt: skip
 """Metrics of intervals, quantiles and sets, which do not predict `y_true` itself."""
 EXPLAINED_VARIANCES = sk.r2_score, sk.explained_variance_score
 """Metrics that are meaningless for classes, even for ordered ones."""
@@ -113,7 +64,6 @@ CLASSES = frozenset({"binary", "multiclass"})
 NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
 ROWS_OF_LABELS = NUMBERS | {"multilabel-indicator"}
 SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
-OUR_F = frozenset({"beta", "labels", "zero_division"})
 RESCALED = {"adjusted", "normalize", "scale_by_half"}
 """Keywords that change the range of a metric."""
 
@@ -268,7 +218,7 @@ class Sample(NamedTuple):
             TestLosses(losses[part], *(None if each is None else each[part] for each in self[3:5]))
             for part in self.parts
         ]
-        spreads = [spread_of_mean(repeat) for repeat in tested]
+        spreads = [errors.spread_of_mean(repeat) for repeat in tested]
         variance = float(np.mean([spread.variance for spread in spreads]))
         degrees = min(spread.degrees_of_freedom for spread in spreads)
         if self.groups is None:
@@ -277,9 +227,10 @@ class Sample(NamedTuple):
             degrees = max(1.0, size / self.inflation - 1)
         else:
             # units whose means happen to agree do not tell how units vary: take that of samples
-            alone = [spread_of_mean(repeat._replace(unit=None)).variance for repeat in tested]
-            variance = variance if variance > 1e-20 * np.mean(alone) else float(np.mean(alone))
-        mean = mean_loss(TestLosses(losses, self.weight))
+            alone = [repeat._replace(unit=None) for repeat in tested]
+            least = float(np.mean([errors.spread_of_mean(repeat).variance for repeat in alone]))
+            variance = variance if variance > 1e-20 * least else least
+        mean = errors.mean_loss(TestLosses(losses, self.weight))
         return mean, float(np.sqrt(variance * self.inflate(variance, values))), degrees
 
 
@@ -334,7 +285,7 @@ class Metric:
     interval : tuple of Form
         Closed-form intervals, the best first.
     keywords, targets : frozenset of str
-        Arguments and target types that the closed forms support.
+        Arguments of a function of scikit-learn, and target types, that the closed forms support.
     from_table : callable or None
         ``from_table(table, order, arguments)`` attaches the metric, as a function of the counts, to
         a table with the classes in this order.
@@ -376,7 +327,7 @@ class Metric:
     per_sample: Callable[..., Floats] | None = None
     loss: str | None = None
     root: bool = False
-    influence: Callable[[Arguments, Sample], Ranking | None] | None = None
+    influence: Callable[[Arguments, Sample], areas.Ranking | None] | None = None
     batch: Mapping[str, BatchScore] = field(default_factory=dict)
     sums: Callable[..., Sums] | None = None
     reported: tuple[Reported, ...] = field(default=())
@@ -391,9 +342,22 @@ class Metric:
         """Name of the function without the suffix "_score", used for scorers."""
         return self.function.__name__.removesuffix("_score")
 
+    @property
+    def supported(self) -> frozenset[str]:
+        """Arguments that the closed forms support."""
+        if self.function.__module__.startswith("skeval"):
+            return frozenset(signature(self.function).parameters) - {"sample_weight"}
+        return self.keywords
+
     def bounds(self, n_classes: int | None = None) -> Limits:
         """Return the smallest and the largest value."""
         return self.range(n_classes) if callable(self.range) else self.range
+
+    def find_batch(self, average: str) -> BatchScore | None:
+        """Return the metric as a function of many fits. A mean loss requires no function."""
+        if self.loss and self.per_sample and not average:
+            return partial(mean_of_fits, self)
+        return self.batch.get(average)
 
 
 @dataclass(frozen=True)
@@ -432,22 +396,7 @@ class Averaged:
         beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
         score = FScore(self.value, fixed, beta, chosen)
         metric: ValueAndGradient = partial(tables.f_score_gradient, score=score, n=n)
-        if arguments.get("adjusted"):
-            metric = partial(adjust_for_chance, metric=metric, chance=1 / chosen.sum())
         return table._replace(metric=metric, score=FScore(self.value, average, beta, chosen))
-
-
-def adjust_for_chance(p: Floats, metric: ValueAndGradient, chance: float) -> tuple[float, Floats]:
-    """Return ``(value - chance) / (1 - chance)``."""
-    value, gradient = metric(p)
-    if chance == 1:
-        return np.nan, gradient
-    return (value - chance) / (1 - chance), gradient / (1 - chance)
-
-
-COST_ARGUMENTS = frozenset(
-    {"cost_matrix", "false_positive_cost", "false_negative_cost", "pos_label"}
-)
 
 
 def use_hits(table: ConfusionTable, *_: Any, hit: float = 1.0) -> ConfusionTable:
@@ -459,7 +408,7 @@ def use_hits(table: ConfusionTable, *_: Any, hit: float = 1.0) -> ConfusionTable
 def use_costs(table: ConfusionTable, order: Array, arguments: Arguments) -> ConfusionTable:
     """Return the table with the mean cost, or nan if the cost matrix lacks an observed class."""
     shape = table.counts.shape
-    named = {name: value for name, value in arguments.items() if name in COST_ARGUMENTS}
+    named = {name: value for name, value in arguments.items() if name != "labels"}
     costs = np.full(shape, np.nan)
     if np.shape(named.get("cost_matrix", costs)) == shape:
         costs = _classification.costs_of_cells(order, **named)
@@ -495,7 +444,7 @@ def find_hits(y_true: Array, y_pred: Array, hit: float = 1.0) -> Floats:
 
 def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
     """Return the loss of each sample, averaged over its outputs."""
-    losses: Floats = LOSSES[name](y_true, y_pred)
+    losses: Floats = _regression.LOSSES[name](y_true, y_pred)
     return losses.reshape(len(losses), -1).mean(axis=1)
 
 
@@ -539,7 +488,7 @@ def fix_labels(metric: Callable[..., Any], y_true: Any, sets: Any) -> Callable[.
     """Return a metric that also names the columns of prediction sets for subsets of the samples."""
     function, arguments = unwrap(metric)
     named = "labels" in arguments or getattr(sets, "ndim", 1) < 2
-    if named or function not in (set_coverage, mean_set_size):
+    if named or function not in (_regression.set_coverage, _regression.mean_set_size):
         return metric
     return partial(metric, labels=np.unique(y_true).tolist())
 
@@ -551,7 +500,7 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample) -> Forms:
     row = find_row(function)
     if row is None or not row.interval:
         return {}
-    kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
+    kind, more = type_of_target(sample.y_true), set(arguments) - row.supported
     if kind == "multilabel-indicator" and kind not in row.targets and more <= {"average"}:
         return make_label_forms(row, arguments, sample)
     # areas of several classes
@@ -660,11 +609,11 @@ def use_label_ranking(row: Metric, columns: Sample) -> Measured:
     seen = weight > 0  # precision is undefined before the first sample with weight
     groups = None if columns.groups is None else columns.groups[seen]
     terms = [
-        Term(slice(None), own == 1, column.astype(float))
+        areas.Term(slice(None), own == 1, column.astype(float))
         for own, column in zip(true[seen].T, score[seen].T, strict=True)
     ]
     is_area = row.function is sk.roc_auc_score
-    result = rank_terms(terms, weight[seen], groups, of_area=is_area)
+    result = areas.rank_terms(terms, weight[seen], groups, of_area=is_area)
     if is_area:
         return result.value, close_area(result, columns)
     # a precision is a proportion of the positives
@@ -674,7 +623,7 @@ def use_label_ranking(row: Metric, columns: Sample) -> Measured:
     return result.value, {"score": (limits, result.error)}
 
 
-def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
+def rank_classes(arguments: Arguments, sample: Sample) -> areas.Ranking | None:
     """Return the area for two classes, or the one-vs-rest or one-vs-one area for more.
 
     For more than two classes, the average is "macro" or "weighted".
@@ -686,10 +635,10 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
     limit, weight = arguments.get("max_fpr"), sample.weigh()
     # two classes: one ranking
     if k == 2 and sample.y_pred.ndim == 1:
-        terms = [Term(slice(None), codes == 1, sample.y_pred.astype(float))]
+        terms = [areas.Term(slice(None), codes == 1, sample.y_pred.astype(float))]
         data = codes == 1, terms[0].score, weight
-        areas = None if limit is None else [partial_area(*data, limit)]
-        return rank_terms(terms, weight, sample.groups, of_area=True, areas=areas)
+        known = None if limit is None else [areas.partial_area(*data, limit)]
+        return areas.rank_terms(terms, weight, sample.groups, of_area=True, areas=known)
     # several classes: one ranking of each class against the rest, or of each pair
     in_order = labels is None or np.array_equal(labels, classes)
     if limit is not None or not in_order or sample.y_pred.shape != (len(codes), k):
@@ -699,19 +648,20 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
     score, is_class = sample.y_pred.astype(float), codes[:, None] == np.arange(k)
     if kind == "ovr":
         members = is_class
-        terms = [Term(slice(None), is_class[:, a], score[:, a]) for a in range(k)]
+        terms = [areas.Term(slice(None), is_class[:, a], score[:, a]) for a in range(k)]
     elif kind == "ovo":
         # each pair of classes is ranked by the scores of either class
         pairs = [(a, b) for a in range(k) for b in range(k) if a != b]
         members = np.column_stack([is_class[:, a] | is_class[:, b] for a, b in pairs])
         rows = map(np.flatnonzero, members.T)
         terms = [
-            Term(r, is_class[:, a], score[:, a]) for r, (a, _) in zip(rows, pairs, strict=True)
+            areas.Term(row, is_class[:, a], score[:, a])
+            for row, (a, _) in zip(rows, pairs, strict=True)
         ]
     else:
         return None
     if average == "macro":
-        return rank_terms(terms, weight, sample.groups, of_area=True, in_pairs=kind == "ovo")
+        return areas.rank_terms(terms, weight, sample.groups, of_area=True, in_pairs=kind == "ovo")
     # shares of the terms by the frequencies of their classes
     part = weight[:, None] / weight.sum() * members / members[0].sum()
     shares = part.sum(axis=0)
@@ -721,10 +671,10 @@ def rank_classes(arguments: Arguments, sample: Sample) -> Ranking | None:
         return part @ values - weight / weight.sum() * (shares @ values)
 
     options: dict[str, Any] = {"shares": shares, "drift": drift, "in_pairs": kind == "ovo"}
-    return rank_terms(terms, weight, sample.groups, of_area=True, **options)
+    return areas.rank_terms(terms, weight, sample.groups, of_area=True, **options)
 
 
-def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, float]:
+def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[areas.Ranking, float]:
     """Return the mean one-vs-rest area over classes, and the part of the ranks that is noise.
 
     `codes` are integers, or booleans for the area of one class. An area compares only samples that
@@ -737,22 +687,22 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[Ranking, float]:
     columns = sample.y_pred.reshape(len(fit), -1).astype(float)
     classes = [True] if codes.dtype == bool else range(columns.shape[1])
 
-    areas = [
-        find_area(codes == label, columns[:, c], weight, row=row, fold=fit)
+    of_classes = [
+        areas.find_area(codes == label, columns[:, c], weight, row=row, fold=fit)
         for c, label in enumerate(classes)
     ]
-    terms = [Term(slice(None), codes[first] == label, weight) for label in classes]
+    terms = [areas.Term(slice(None), codes[first] == label, weight) for label in classes]
     noise = find_rank_noise(sample, columns)
     if len(terms) > 1:
-        return rank_terms(terms, weight, groups, of_area=True, areas=areas), noise
+        return areas.rank_terms(terms, weight, groups, of_area=True, areas=of_classes), noise
     # one class: the variance between its samples or groups, and the effective sizes
-    own, (value, influence) = terms[0].positive, areas[0]
+    own, (value, influence) = terms[0].positive, of_classes[0]
     if np.isnan(value):
-        return Ranking(np.nan, np.nan, (1.0, 1.0), np.inf, influence), noise
-    spread = spread_of_areas(influence[:, None], own, weight, groups)
-    positives, negatives = (count_effective(side, weight, groups) for side in (own, ~own))
+        return areas.Ranking(np.nan, np.nan, (1.0, 1.0), np.inf, influence), noise
+    spread = areas.spread_of_areas(influence[:, None], own, weight, groups)
+    positives, negatives = (areas.count_effective(side, weight, groups) for side in (own, ~own))
     sizes, degrees = (positives, negatives), spread.degrees_of_freedom
-    return Ranking(value, spread.error, sizes, degrees, influence), noise
+    return areas.Ranking(value, spread.error, sizes, degrees, influence), noise
 
 
 def find_rank_noise(sample: Sample, columns: Floats) -> float:
@@ -767,13 +717,13 @@ def find_rank_noise(sample: Sample, columns: Floats) -> float:
         for part in sample.parts:
             # number of samples below each one, with half of the ties
             every = np.ones(len(column[part]), dtype=bool)
-            ranked = rank_scores(~every, column[part])
+            ranked = areas.rank_scores(~every, column[part])
             ranks[part] = ranked.find_wins(every) - len(every) / 2
         spread += sample._replace(y_pred=ranks).measure_spread(np.zeros(len(ranks)))
     return min(1.0, float(spread[1] / spread[0])) if spread[0] > 0 else 0.0
 
 
-def close_area(result: Ranking, sample: Sample, noise: float = 0.0) -> Forms:
+def close_area(result: areas.Ranking, sample: Sample, noise: float = 0.0) -> Forms:
     """Return the score interval of an area, or of a mean of areas.
 
     Out of fold, a variance below the variance in the model of the interval is shrunk toward it,
@@ -859,7 +809,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     if sample.folds is None:
         value, n = sample.value, float(positive.sum())
         if np.isnan(value):
-            value = find_precision(positive, sample.y_pred, sample.weigh()) if n else 0.0
+            value = areas.average_precision(positive, sample.y_pred, sample.weigh()) if n else 0.0
         value = min(1.0, value)
         return value, intervals.close_proportion(value, value * n, n) if n else {}
     # scores of different models have no common scale; each repeat ranks all samples
@@ -867,13 +817,13 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     aligned, values = sample.y_pred.astype(float), list[float]()
     for part in sample.parts:
         ranked = positive[part], aligned[part], weight[part]
-        aligned[part] = align_scores(*ranked, sample.folds.fit[part])
+        aligned[part] = areas.align_scores(*ranked, sample.folds.fit[part])
         if np.isnan(aligned[part]).any():
             return np.nan, {}
-        values.append(find_precision(positive[part], aligned[part], weight[part]))
+        values.append(areas.average_precision(positive[part], aligned[part], weight[part]))
     value = min(1.0, float(np.mean(values)))  # rounding may exceed it
     groups = None if groups is None else groups[first]
-    size = count_effective(positive[first], weight[first], groups)
+    size = areas.count_effective(positive[first], weight[first], groups)
     size /= sample.inflate(value * (1 - value) / size, values)
     return value, intervals.close_proportion(value, value * size, size)
 
@@ -908,9 +858,10 @@ def close_mean(losses: Floats, sample: Sample, *, bounded: bool, root: bool = Fa
     mean, error, degrees = sample.average(losses)
     if sample.groups is None:
         tested = TestLosses(losses, sample.weight)
-        degrees = degrees_of_mean(tested, sample.n_samples, sample.inflation, bounded=bounded)
+        size = sample.n_samples
+        degrees = errors.degrees_of_mean(tested, size, sample.inflation, bounded=bounded)
     forms: dict[str, Callable[[float], Limits]] = {}
-    if is_too_wide(mean, error, degrees):
+    if errors.is_too_wide(mean, error, degrees):
         forms["log"] = intervals.give_no_limits
     elif not np.any(losses < 0):
         args = mean, error
@@ -954,10 +905,10 @@ def limit_explained(
     of this difference has more power than a test of a ratio with a varying denominator. The limits
     always include the `value`.
     """
-    smallest, largest = difference_limits(*difference, spread[0], level, spread[1])
+    smallest, largest = errors.difference_limits(*difference, spread[0], level, spread[1])
     # limits of the ratio, in units of the error of the mean
     spreads = spread[0] / scale, spread[1] / scale
-    most, least = explained_limits(*ratio, *spreads, inflation, level)
+    most, least = errors.explained_limits(*ratio, *spreads, inflation, level)
     # predictions of the mean differ from it by rounding errors
     low, high = 1 - least, 1 - most
     negligible, beside = intervals.ROUNDING * scale, np.finfo(float).tiny
@@ -971,8 +922,8 @@ def use_top(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     if sample.folds is not None:
         return np.nan, {}
     data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
-    checked = check_curve_sample(*data, one_class=True)
-    top = find_top(*checked.arrays, arguments.get("k", 0.1), checked.group)
+    checked = _curves.check_curve_sample(*data, one_class=True)
+    top = _gains.find_top(*checked.arrays, arguments.get("k", 0.1), checked.group)
     value, error, limits = top.close(row.name.removesuffix("_at_k"))
     return value, {"score": (limits, error)}
 
@@ -982,12 +933,12 @@ def use_separation(row: Metric, arguments: Arguments, sample: Sample) -> Measure
     if sample.folds is not None:
         return np.nan, {}
     data = *sample[:2], arguments.get("pos_label"), sample.weight, sample.groups
-    checked = check_curve_sample(*data)
-    rates = find_separation(*checked.arrays)
+    checked = _curves.check_curve_sample(*data)
+    rates = _gains.find_separation(*checked.arrays)
     # standard error of a difference of rates at one threshold
     sizes = np.array(checked.sizes)
     error = float(np.sqrt(np.sum(rates * (1 - rates) / sizes)))
-    return float(rates[0] - rates[1]), {"score": (partial(ks_limits, rates, sizes), error)}
+    return float(rates[0] - rates[1]), {"score": (partial(_gains.ks_limits, rates, sizes), error)}
 
 
 def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
@@ -1000,7 +951,7 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     squares = (true - pred) ** 2
 
     # influence of each sample on the ratio of two means
-    ratio = mean_loss(TestLosses(squares, weight)) / total
+    ratio = errors.mean_loss(TestLosses(squares, weight)) / total
     moved = (squares - ratio * (true - mean) ** 2) / total
     _, error, degrees = sample.average(moved)
     # the variance about the mean of n samples is 1 - 1/n of that about the true one
@@ -1019,7 +970,7 @@ def use_explained(row: Metric, arguments: Arguments, sample: Sample) -> Measured
         error = of_samples[1] * max(sample.inflation, 1 + noise / spread if spread else 1.0) ** 0.5
         parts = 1 - ratio, of_samples, difference, (spread, noise), scale, sample.inflation
         limits = partial(limit_explained, *parts)
-    if is_too_wide(unbiased, error, degrees):
+    if errors.is_too_wide(unbiased, error, degrees):
         limits = intervals.give_no_limits
     return 1 - ratio, {"log": (limits, error)}
 
@@ -1033,33 +984,19 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
         result, noise = rank_out_of_fold(sample, sample.y_true)  # one class against the rest
         return result.value, close_area(result, sample, noise)
     # the class of roc_auc_score is the last one
-    pos_label = arguments.get("pos_label")
+    label = arguments.get("pos_label")
     if row.function is sk.roc_auc_score:
-        pos_label = np.unique(sample.y_true).tolist()[-1]
-    try:
-        checked = check_curve_sample(*sample[:2], pos_label, sample.weight, sample.groups)
-    except ValueError:  # a single class or a single group
-        return np.nan, {}
-    form, error = replace(checked, max_fpr=max_fpr).area_form(sample.value)
-    return sample.value, {"score": (form, error)} | _use_normal(sample.value, error, "delong")
-
-
-def rank_one_class(row: Metric, sample: Sample) -> Measured:
-    """Return the area or average precision of a class against the rest, and its intervals.
-
-    `y_true` marks the class, and `y_pred` contains scores that have been checked.
-    """
-    if sample.folds is not None or row.function is not sk.roc_auc_score:
-        return row.interval[0].make(row, {}, sample)
-    # the area of a fixed model, from the samples that count
-    weight = sample.weigh()
-    seen = slice(None) if sample.weight is None else weight > 0
-    groups = None if sample.groups is None else sample.groups[seen]
-    ranked = CurveSample(sample.y_true[seen], sample.y_pred[seen], weight[seen], groups, 0.95)
+        label = np.unique(sample.y_true).tolist()[-1]
+    positive, score = sample.y_true == (1 if label is None else label), sample.y_pred.astype(float)
+    data = positive, score, sample.weigh(), sample.groups
+    ranked = _curves.CurveSample(*data, confidence_level=0.95, max_fpr=max_fpr)
     if ranked.positive.all() or not ranked.positive.any():
         return np.nan, {}
-    value = ranked.area
-    return value, {"score": ranked.area_form(value)}
+    value = ranked.measured.value if np.isnan(sample.value) else sample.value
+    if sample.groups is not None and intervals.count_groups(sample.groups) == 1:
+        return value, {}
+    limits, error = ranked.area_form(value)
+    return value, {"score": (limits, error)} | _use_normal(value, error, "delong")
 
 
 def count_table(
@@ -1133,30 +1070,11 @@ class BatchPredictions:
         return self.table.sum(axis=0)
 
     @cached_property
-    def of_second(self) -> np.ndarray | None:
+    def of_second(self) -> np.ndarray:
         """Scores of the second class. Scores that differ by rounding errors are tied."""
         if self.output.decision is not None:
             return self.output.tie_decision()
-        return None if self.output.probability is None else self.output.probability[:, 1]
-
-    @cached_property
-    def second(self) -> np.ndarray:
-        """Probabilities of the second of two classes."""
         return self.output.probability[:, 1]
-
-    def ranked(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield fits of equal size with their labels by descending score, and the ends of ties.
-
-        Both arrays have shape (n_fits_of_size, size). `ends` marks the last of equal scores.
-        """
-        assert self.of_second is not None
-        for fits, at in group_by_size(self.sizes):
-            scores = self.of_second[at]
-            order = np.argsort(-scores, axis=1, kind="stable")
-            scores = np.take_along_axis(scores, order, axis=1)
-            ends = np.ones(scores.shape, dtype=bool)
-            ends[:, :-1] = scores[:, 1:] != scores[:, :-1]
-            yield fits, np.take_along_axis(self.true[at], order, axis=1), ends
 
 
 def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -1172,9 +1090,15 @@ def divide(over: np.ndarray, under: np.ndarray) -> np.ndarray:
     return over / np.where(under > 0, under, np.nan)
 
 
-def accuracy(predictions: BatchPredictions) -> np.ndarray:
-    """Return the fraction of correct predictions."""
-    return predictions.sums(1 * (predictions.true == predictions.predicted)) / predictions.sizes
+def mean_of_fits(row: Metric, predictions: BatchPredictions) -> np.ndarray:
+    """Return the mean loss of each fit, or the root of it."""
+    predicted, known = predictions.predicted, {}
+    if row.response == "predict_proba":
+        shares, k = predictions.output.probability, predictions.n_classes
+        predicted, known = shares[:, 1] if k == 2 else shares, {"labels": np.arange(k)}
+    losses = find_sample_losses(row, known, predictions.true, predicted)
+    means = predictions.sums(losses) / predictions.sizes
+    return np.sqrt(means) if row.root else means
 
 
 def balanced_accuracy(predictions: BatchPredictions) -> np.ndarray:
@@ -1183,6 +1107,11 @@ def balanced_accuracy(predictions: BatchPredictions) -> np.ndarray:
     shares = np.where(absent, 0.0, predictions.hits / np.maximum(predictions.members, 1))
     mean = shares.sum(axis=0) / (~absent).sum(axis=0)
     return np.where((absent & (predictions.named > 0)).any(axis=0), np.nan, mean)
+
+
+def accuracy_of_fits(predictions: BatchPredictions) -> np.ndarray:
+    """Return the fraction of correct predictions, which is also the micro F1 score."""
+    return predictions.hits.sum(axis=0) / predictions.sizes
 
 
 def f1(predictions: BatchPredictions) -> np.ndarray:
@@ -1226,51 +1155,25 @@ def kappa_of_fits(predictions: BatchPredictions) -> np.ndarray:
 
 def roc_auc(predictions: BatchPredictions) -> np.ndarray:
     """Return the area under the ROC curve, nan if a class is absent."""
-    areas = np.empty(len(predictions.sizes))
-    for fits, labels, ends in predictions.ranked():
-        n_positive, n_negative = labels.sum(axis=1), (1 - labels).sum(axis=1)
-        above, gained = count_to_ties(labels, ends)
-        # a negative is below the positives gained before its ties, and half of those among them
-        twice = count_to_ties(1 - labels, ends)[1] * (2 * above - gained)
-        areas[fits] = divide(twice.sum(axis=1), 2 * n_positive * n_negative)
-    return areas
+    values = np.empty(len(predictions.sizes))
+    for fits, at in group_by_size(predictions.sizes):
+        own, ranks = predictions.true[at] == 1, rankdata(predictions.of_second[at], axis=1)
+        n = own.sum(axis=1)
+        # ranks of the positives above those that they have among themselves
+        wins = (own * ranks).sum(axis=1) - n * (n + 1) / 2
+        values[fits] = divide(wins, n * (own.shape[1] - n))
+    return values
 
 
 def average_precision(predictions: BatchPredictions) -> np.ndarray:
     """Return the mean precision at the samples of the second class, or nan if a class is absent."""
-    means = np.empty(len(predictions.sizes))
-    for fits, labels, ends in predictions.ranked():
-        size, positive = labels.shape[1], labels.sum(axis=1)
-        above, gained = count_to_ties(labels, ends)
-        # precision at each distinct score, weighted by the positives that have it
-        total = (gained * above / np.arange(1, size + 1)).sum(axis=1)
-        means[fits] = np.where(positive == size, np.nan, divide(total, positive))
-    return means
-
-
-def count_to_ties(labels: np.ndarray, ends: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels 1 down to each last of equal scores, and how many have this score.
-
-    Both are 0 elsewhere. All arrays have shape (n_fits, size), by descending score.
-    """
-    above = np.where(ends, labels.cumsum(axis=1), 0)
-    before = np.maximum.accumulate(np.pad(above[:, :-1], ((0, 0), (1, 0))), axis=1)
-    return above, np.where(ends, above - before, 0)
-
-
-def log_loss(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean negative log-probability of the true class."""
-    if predictions.n_classes == 2:
-        of_true = np.where(predictions.true == 1, predictions.second, 1 - predictions.second)
-    else:
-        of_true = predictions.output.probability[np.arange(len(predictions.true)), predictions.true]
-    eps = np.finfo(of_true.dtype).eps
-    return predictions.sums(-np.log(np.clip(of_true, eps, 1 - eps))) / predictions.sizes
-
-
-def brier(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean squared error of the probability."""
-    return predictions.sums((predictions.second - predictions.true) ** 2) / predictions.sizes
+    values, score = np.full(len(predictions.sizes), np.nan), predictions.of_second
+    for fit, end in enumerate(np.cumsum(predictions.sizes)):
+        part = slice(end - predictions.sizes[fit], end)
+        own = predictions.true[part] == 1
+        if own.any() and not own.all():
+            values[fit] = areas.average_precision(own, score[part], np.ones(len(own)))
+    return values
 
 
 def r2(predictions: BatchPredictions) -> np.ndarray:
@@ -1282,26 +1185,7 @@ def r2(predictions: BatchPredictions) -> np.ndarray:
     unexplained = predictions.sums((true - predictions.predicted) ** 2)
     # a variance of the order of rounding errors is left to scikit-learn
     defined = total > 1e-20 * predictions.sums(true**2)
-    score: np.ndarray = 1 - unexplained / np.where(defined, total, np.nan)
-    if np.array_equal(true, np.rint(true)):  # sums are exact, and so is a variance of 0
-        constant = (total == 0) & (sizes > 1)
-        score[constant] = unexplained[constant] == 0
-    return score
-
-
-def squared_error(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean of the squared residuals."""
-    return predictions.sums((predictions.true - predictions.predicted) ** 2) / predictions.sizes
-
-
-def root_squared_error(predictions: BatchPredictions) -> np.ndarray:
-    """Return the root of the mean squared residual."""
-    return np.sqrt(squared_error(predictions))
-
-
-def absolute_error(predictions: BatchPredictions) -> np.ndarray:
-    """Return the mean of the absolute residuals."""
-    return predictions.sums(np.abs(predictions.true - predictions.predicted)) / predictions.sizes
+    return 1 - unexplained / np.where(defined, total, np.nan)
 
 
 PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)
@@ -1317,11 +1201,10 @@ OF_EXPLAINED = Form(("log",), use_explained)
 
 ERRORS: dict[str, Any] = {
     "greater_is_better": False, "interval": (PROPORTION, OF_TABLE), "loss": "zero_one",
-    "from_table": partial(use_hits, hit=0.0),
+    "from_table": partial(use_hits, hit=0.0), "per_sample": partial(find_hits, hit=0.0),
 }  # fmt: skip
 F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": SKLEARN_F}
-MEAN_F: dict[str, Any] = {"interval": (OF_F_TABLE,), "keywords": OUR_F}
-SIDE: dict[str, Any] = {"interval": (PROPORTION, OF_F_TABLE), "keywords": frozenset({"pos_label"})}
+SIDE: dict[str, Any] = {"interval": (PROPORTION, OF_F_TABLE), "keywords": SKLEARN_F}
 OF_RECALL = SIDE | {"counted": "y_true", "from_table": Averaged("recall")}
 OF_PRECISION = SIDE | {"counted": "y_pred", "from_table": Averaged("precision")}
 CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0), "interval": (OF_TABLE,)}
@@ -1354,27 +1237,27 @@ METRICS: tuple[Metric, ...] = (
     # labels: functions of the confusion table
     Metric(
         sk.accuracy_score, interval=(PROPORTION, OF_TABLE), from_table=use_hits, loss="zero_one",
-        per_sample=find_hits, batch={"": accuracy}, reported=(Reported("accuracy", "accuracy"),),
+        per_sample=find_hits, reported=(Reported("accuracy", "accuracy"),),
     ),
     Metric(
-        sk.balanced_accuracy_score, interval=(OF_TABLE,), keywords=frozenset({"adjusted"}),
+        sk.balanced_accuracy_score, interval=(OF_TABLE,),
         from_table=Averaged("recall", "macro", absent_count=False),
         batch={"": balanced_accuracy},
         reported=(Reported("balanced_accuracy", "balanced accuracy"),),
     ),
     Metric(
-        sk.precision_score, **OF_PRECISION | {"keywords": SKLEARN_F},
+        sk.precision_score, **OF_PRECISION,
         batch={"": precision, "binary": precision},
         reported=(Reported("precision", "precision", of_class=True),),
     ),
     Metric(
-        sk.recall_score, **OF_RECALL | {"keywords": SKLEARN_F},
+        sk.recall_score, **OF_RECALL,
         batch={"": recall, "binary": recall},
         reported=(Reported("recall", "recall", of_class=True),),
     ),
     Metric(
         sk.f1_score, **F, from_table=Averaged("f"),
-        batch={"": f1, "binary": f1, "macro": f1_macro, "micro": accuracy},
+        batch={"": f1, "binary": f1, "macro": f1_macro, "micro": accuracy_of_fits},
         reported=(
             Reported("f1_macro", "macro F1", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
@@ -1402,19 +1285,20 @@ METRICS: tuple[Metric, ...] = (
     Metric(_classification.specificity_score, side=False, **OF_RECALL),
     Metric(_classification.ppv_score, side=True, **OF_PRECISION),
     Metric(_classification.npv_score, side=False, **OF_PRECISION),
-    Metric(_classification.error_rate, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
-    Metric(sk.zero_one_loss, **ERRORS, per_sample=partial(find_hits, hit=0.0)),
-    Metric(sk.hamming_loss, **ERRORS),
-    Metric(_classification.macro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "macro")),
-    Metric(_classification.micro_fbeta_score, **MEAN_F, from_table=Averaged("f_of_means", "micro")),
+    *(
+        Metric(function, **ERRORS)
+        for function in (_classification.error_rate, sk.zero_one_loss, sk.hamming_loss)
+    ),
+    Metric(_classification.macro_fbeta_score, **F, from_table=Averaged("f_of_means", "macro")),
+    Metric(_classification.micro_fbeta_score, **F, from_table=Averaged("f_of_means", "micro")),
     Metric(
-        _classification.weighted_fbeta_score, from_table=Averaged("f_of_means", "class_weight"),
-        **MEAN_F | {"keywords": OUR_F | {"class_weight"}},
+        _classification.weighted_fbeta_score, **F,
+        from_table=Averaged("f_of_means", "class_weight"),
     ),
     Metric(
         _classification.cost_sensitive_error, range=ANY_NUMBER, greater_is_better=False,
         required=("cost_matrix", "false_positive_cost"), interval=(OF_TABLE, OF_MEAN),
-        keywords=COST_ARGUMENTS | {"labels"}, from_table=use_costs, per_sample=find_costs,
+        from_table=use_costs, per_sample=find_costs,
     ),
     # probabilities and scores of classes
     Metric(
@@ -1423,20 +1307,19 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.log_loss, **PROBABILITIES, range=intervals.bounds_of("log_loss"), loss="log_loss",
-        keywords=frozenset({"labels"}), per_sample=find_log_losses, batch={"": log_loss},
+        keywords=frozenset({"labels"}), per_sample=_regression.find_log_losses,
         reported=(Reported("log_loss", "log loss"),),
     ),
     Metric(
-        sk.brier_score_loss, **PROBABILITIES, loss="brier", per_sample=find_brier_losses,
-        keywords=frozenset({"labels", "pos_label"}),
-        range=lambda n_classes: (0.0, 1.0 if n_classes == 2 else 2.0), batch={"": brier},
+        sk.brier_score_loss, **PROBABILITIES, loss="brier",
+        keywords=frozenset({"labels", "pos_label"}), per_sample=_regression.find_brier_losses,
+        range=lambda n_classes: (0.0, 1.0 if n_classes == 2 else 2.0),
         reported=(Reported("brier_score", "Brier score"),),
     ),
     Metric(
         sk.roc_auc_score, **RANKING, interval=(OF_AREA,), influence=rank_classes,
         keywords=frozenset({"average", "labels", "max_fpr", "multi_class"}),
-        batch={"": roc_auc},
-        reported=(Reported("roc_auc", "area under the ROC curve"),),
+        batch={"": roc_auc}, reported=(Reported("roc_auc", "area under the ROC curve"),),
     ),
     Metric(
         sk.average_precision_score, **RANKING, interval=(OF_AVERAGE_PRECISION,),
@@ -1444,20 +1327,17 @@ METRICS: tuple[Metric, ...] = (
         batch={"": average_precision},
         reported=(Reported("average_precision", "average precision"),),
     ),
-    Metric(
-        ranking_loss, **RANKING, greater_is_better=False, interval=(OF_AREA,),
-        keywords=frozenset({"pos_label"}),
-    ),
+    Metric(_curves.ranking_loss, **RANKING, greater_is_better=False, interval=(OF_AREA,)),
     *(
         Metric(
-            function, **RANKING, interval=(OF_TOP,), keywords=frozenset({"k", "pos_label"}),
-            range=(0.0, np.inf if function is lift_at_k else 1.0),
+            function, **RANKING, interval=(OF_TOP,),
+            range=(0.0, np.inf if function is _gains.lift_at_k else 1.0),
         )
-        for function in (precision_at_k, recall_at_k, lift_at_k)
+        for function in (_gains.precision_at_k, _gains.recall_at_k, _gains.lift_at_k)
     ),
-    Metric(ks_statistic, **RANKING, interval=(OF_SEPARATION,), keywords=frozenset({"pos_label"})),
-    Metric(break_even_point, response=SCORES),
-    Metric(expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
+    Metric(_gains.ks_statistic, **RANKING, interval=(OF_SEPARATION,)),
+    Metric(_curves.break_even_point, response=SCORES),
+    Metric(_curves.expected_cost, range=ANY_NUMBER, greater_is_better=False, response=SCORES),
     # mean over the rows of several labels, or of the documents of each query
     *(
         Metric(
@@ -1479,15 +1359,14 @@ METRICS: tuple[Metric, ...] = (
         reported=(Reported("r2", "R2"),),
     ),
     Metric(
-        sk.root_mean_squared_error, **SQUARED, root=True, batch={"": root_squared_error},
+        sk.root_mean_squared_error, **SQUARED, root=True,
         reported=(Reported("root_mean_squared_error", "root mean squared error"),),
     ),
     Metric(
         sk.mean_absolute_error, **ABSOLUTE | {"targets": NUMBERS},
-        batch={"": absolute_error},
         reported=(Reported("mean_absolute_error", "mean absolute error"),),
     ),
-    Metric(sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}, batch={"": squared_error}),
+    Metric(sk.mean_squared_error, **SQUARED | {"targets": NUMBERS}),
     Metric(sk.mean_absolute_percentage_error, **MEAN_LOSS, per_sample=find_percentages),
     Metric(
         sk.mean_squared_log_error, **MEAN_LOSS,
@@ -1495,38 +1374,40 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.mean_pinball_loss, **MEAN_LOSS, keywords=frozenset({"alpha"}),
-        per_sample=lambda y, pred, alpha=0.5: find_quantile_losses(y, pred[:, None], [alpha]),
+        per_sample=lambda y_true, y_pred, alpha=0.5: _regression.find_quantile_losses(
+            y_true, y_pred[:, None], [alpha]
+        ),
     ),
-    Metric(smape, **MEAN_LOSS | {"range": (0.0, 2.0)}, per_sample=find_symmetric_percentages),
     Metric(
-        mase, **MEAN_LOSS, required=("y_train",), keywords=frozenset({"y_train", "season"}),
-        per_sample=find_scaled_errors,
+        _regression.smape, **MEAN_LOSS | {"range": (0.0, 2.0)},
+        per_sample=_regression.find_symmetric_percentages,
+    ),
+    Metric(
+        _regression.mase, **MEAN_LOSS, required=("y_train",),
+        per_sample=_regression.find_scaled_errors,
     ),
     # prediction intervals, sets and quantiles
     Metric(
-        interval_coverage, targets=CLASSES | {"continuous"}, interval=(PROPORTION, OF_SHARE),
-        per_sample=find_covered,
+        _regression.interval_coverage, targets=CLASSES | {"continuous"},
+        interval=(PROPORTION, OF_SHARE), per_sample=_regression.find_covered,
     ),
     Metric(
-        set_coverage, interval=(PROPORTION, OF_SHARE), keywords=frozenset({"labels"}),
-        per_sample=partial(measure_sets, "coverage"),
+        _regression.set_coverage, interval=(PROPORTION, OF_SHARE),
+        per_sample=partial(_regression.measure_sets, "coverage"),
     ),
     Metric(
-        mean_set_size, **MEAN_LOSS | {"targets": CLASSES}, keywords=frozenset({"labels"}),
-        per_sample=partial(measure_sets, "size"),
+        _regression.mean_set_size, **MEAN_LOSS | {"targets": CLASSES},
+        per_sample=partial(_regression.measure_sets, "size"),
     ),
+    Metric(_regression.winkler_loss, **MEAN_LOSS, per_sample=_regression.find_winklers),
     Metric(
-        winkler_loss, **MEAN_LOSS, keywords=frozenset({"confidence_level"}),
-        per_sample=find_winklers,
-    ),
-    Metric(
-        mean_quantile_loss, **MEAN_LOSS, required=("quantiles",),
-        keywords=frozenset({"quantiles"}), per_sample=find_quantile_losses,
+        _regression.mean_quantile_loss, **MEAN_LOSS, required=("quantiles",),
+        per_sample=_regression.find_quantile_losses,
     ),
     *(
         Metric(function, **LOSS)
         for function in (
-            error_norm, sk.max_error, sk.mean_gamma_deviance, sk.mean_poisson_deviance,
+            _regression.error_norm, sk.max_error, sk.mean_gamma_deviance, sk.mean_poisson_deviance,
             sk.median_absolute_error, sk.root_mean_squared_log_error,
         )
     ),

@@ -1,16 +1,14 @@
 """BLEU of corpora and sentences.
 
-Sentences are validated and split into tokens. Words are mapped to integers, and an n-gram's integer
-is derived from the integers of its first n - 1 words and of its last word. No text is hashed twice,
-and n-grams are counted by sorting integers. All counts are exact.
+Sentences are validated and split into tokens, and the n-grams of each sentence are counted. The
+score of a corpus is a function of the sums of these counts.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
-from itertools import chain, count, islice
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
@@ -370,17 +368,13 @@ def bleu_statistics(
         )
     if n == 0:
         raise ValueError("hypotheses must contain at least one sentence, got none.")
-    # count the n-grams of a block of sentences at a time
-    pairs, blocks = _tokenize(references, hypotheses, tokenize or str.split), []
-    while batch := list(islice(pairs, _BLOCK)):
-        length = [
-            [len(segment) for segment in (hypothesis, *others)] for hypothesis, others in batch
-        ]
-        closest = [min((abs(r - c), r) for r in others)[1] for c, *others in length]
-        c = np.array([own for own, *_ in length])
-        totals = np.maximum(c[:, None] - np.arange(max_order), 0)
-        blocks.append(np.column_stack([c, closest, _count_matches(batch, max_order), totals]))
-    return np.concatenate(blocks)
+    rows = []
+    for tokens, others in _tokenize(references, hypotheses, tokenize or str.split):
+        c = len(tokens)
+        closest = min((abs(len(other) - c), len(other)) for other in others)[1]
+        totals = [max(c - shorter, 0) for shorter in range(max_order)]
+        rows.append([c, closest, *_count_matches(tokens, others, max_order), *totals])
+    return np.array(rows, dtype=np.int64)
 
 
 def _tokenize(
@@ -402,60 +396,29 @@ def _tokenize(
         if text:
             segments = [tokenize(segment) for segment in segments]
         for segment in segments if not text or tokenize is not str.split else ():
-            if not _is_tokenized(segment):
+            tokens = segment if isinstance(segment, Collection) else [None]
+            if not all(isinstance(token, str) for token in tokens):
                 raise TypeError(
                     f"hypotheses[{i}] and each of references[{i}] must be a string or a list of "
                     f"string tokens, got {segment!r}."
                 )
-        yield segments[0], segments[1:]
+        texts: list[Tokens] = [list(segment) for segment in segments]  # accepts arrays of tokens
+        yield texts[0], texts[1:]
 
 
-def _is_tokenized(segment: Any) -> bool:
-    try:
-        "".join(segment)
-    except TypeError:
-        return False
-    return isinstance(segment, Collection)
-
-
-_BLOCK = 128  # sentences per block; their arrays fit into the cache
-
-
-def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:
-    """Return the matches of each sentence and order, shape (n_sentences, max_order).
-
-    A cell is an n-gram within a sentence and its references. Its number is computed from the
-    numbers of its first n - 1 words and of its last word. Longer n-grams are counted only if their
-    first words match.
-    """
-    # number the words of all sentences, one after the other
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    segments = [
-        (row, source, segment)
-        for row, (hypothesis, others) in enumerate(batch)
-        for source, segment in enumerate((hypothesis, *others))
-    ]
-    rows, sources, texts = zip(*segments, strict=True)
-    word = np.fromiter(map(numbers.__getitem__, chain.from_iterable(texts)), np.int64)
-    length = np.array([len(text) for text in texts])
-    sentence, source = np.repeat(rows, length), np.repeat(sources, length)
-    # number of words to the end of the segment, including this one
-    left = np.repeat(np.cumsum(length), length) - np.arange(len(word))
-    matches = np.zeros((len(batch), max_order), dtype=np.int64)
-    place, cell, n_sources = np.arange(len(word)), sentence, max(sources) + 1
+def _count_matches(tokens: Tokens, references: list[Tokens], max_order: int) -> list[int]:
+    """Return the matches of a sentence, for each order."""
+    matches = [0] * max_order
     for order in range(max_order):
-        # cells of the n-grams that are longer by one word
-        longer = cell * len(numbers) + word[place + order]
-        cells, cell = np.unique(longer, return_inverse=True)
-        # occurrences of each n-gram in each source; matches are clipped
-        key = cell * n_sources + source[place]
-        counts = np.bincount(key, minlength=len(cells) * n_sources).reshape(-1, n_sources)
-        matched = np.minimum(counts[:, 0], counts[:, 1:].max(axis=1))
-        # matches of each sentence
-        owner = np.empty(len(cells), dtype=np.int64)
-        owner[cell] = sentence[place]
-        matches[:, order] = np.bincount(owner, matched, minlength=len(batch))
-        # longer n-grams can match only where these do
-        keep = (matched[cell] > 0) & (left[place] > order + 1)
-        place, cell = place[keep], cell[keep]
+        # how often each n-gram occurs in the hypothesis, and at most in a single reference
+        own, largest, *others = (
+            Counter(zip(*(text[start:] for start in range(order + 1)), strict=False))
+            for text in (tokens, *references)
+        )
+        for other in others:
+            largest |= other
+        shared = own.keys() & largest.keys()
+        if not shared:  # then no longer n-gram matches either
+            break
+        matches[order] = sum(min(own[gram], largest[gram]) for gram in shared)
     return matches

@@ -598,7 +598,7 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
     if function in _table.EXPLAINED_VARIANCES:
         losses = (true - pred) ** 2
     elif row.per_sample is not None and row.of_numbers and not row.greater_is_better:
-        options = {key: arguments[key] for key in row.keywords & set(arguments)}
+        options = {key: arguments[key] for key in row.supported & set(arguments)}
         losses = row.per_sample(true, pred, **options)
     if losses is None or losses.ndim > 1 or not losses.any():
         return ""

@@ -335,7 +335,7 @@ def find_reported(inputs: Inputs, label: str, at: int | None = None) -> str | No
     if row.targets == _table.BINARY and len(classes) != 2:
         return None
     # metrics of a class are those of the positive class, which is 1 for scikit-learn
-    positive = row.targets == _table.BINARY and "pos_label" in row.keywords
+    positive = row.targets == _table.BINARY and "pos_label" in row.supported
     if (each.of_class or positive) and (len(classes) != 2 or (at is None and classes[1] != 1)):
         return None
     return name_of(each.name, classes[1 if at is None else at]) if each.of_class else each.name
@@ -520,9 +520,8 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
     models, it is the value to which the interval belongs.
     """
     forms: Forms
-    if row.response == _table.SCORES and sample.y_true.dtype == bool:
-        value, forms = _table.rank_one_class(row, sample)
-    elif sample.folds is None:
+    one_class = row.response == _table.SCORES and sample.y_true.dtype == bool
+    if sample.folds is None and not one_class:
         weight = {} if sample.weight is None else {"sample_weight": sample.weight}
         try:
             # the oldest scikit-learn has no labels for Brier

@@ -139,3 +139,17 @@ def test_a_function_of_the_model_and_no_scorer():
     assert set(found.null_distribution) == {0.25}
     with pytest.raises(ValueError, match="scoring must be one of"):
         permutation_test(MODELS["ties"], X, y, scoring="no such scorer")
+
+
+@pytest.mark.parametrize(
+    "scoring", ["accuracy", "neg_log_loss", "average_precision", "roc_auc", "f1_micro"]
+)
+def test_scorers_are_called_for_undefined_scores_only(scoring, monkeypatch):
+    """The scores of all permutations are computed together. Each test set has both classes."""
+    X, y, _ = make_classes([0, 1])
+    scorer, calls = get_scorer(scoring), []
+    once = type(scorer).__call__
+    monkeypatch.setattr(type(scorer), "__call__", lambda *a, **k: calls.append(1) or once(*a, **k))
+    options = {"cv": 4, "n_permutations": N_DRAWS, "random_state": 0}
+    permutation_test(MODELS["probabilities"], X, y, scoring=scorer, **options)
+    assert len(calls) < N_DRAWS / 2

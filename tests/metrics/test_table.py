@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm, spearmanr
 from sklearn import metrics as sk
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
@@ -56,7 +57,7 @@ def sample(row):
         } if "y_train" in row.required else {}
     needed = {key: NEEDED[key] for key in row.required if key in NEEDED}
     at_k = {"k": 0.25 if row.function.__name__.endswith("at_k") else 1}
-    arguments = at_k if "k" in row.keywords else needed
+    arguments = at_k if "k" in row.supported else needed
     return (CLASS, CALLED if row.response == "predict" else SCORE), arguments
 
 
@@ -102,7 +103,7 @@ def test_order_names_and_weights_of_samples(row):
     near(measure(order), expected)
     near(measure(sample_weight=np.full(60, 1e-5)), expected)
     methods = {name for form in row.interval for name in form.methods}
-    if "score" not in methods or "class_weight" in row.keywords:
+    if "score" not in methods or "class_weight" in row.supported:
         return  # the bootstrap serves weights and groups; log-inverse weights count samples
     weighted = measure(sample_weight=weight)
     for unit in (1e-50, 1e50):
@@ -114,7 +115,7 @@ def test_order_names_and_weights_of_samples(row):
     np.testing.assert_allclose(measure(copies, groups=copies), alone, atol=0.02)
     if row.from_table is not None and not row.required:
         names, near_names = np.array(["b", "a"]), partial(near, atol=5e-5)
-        takes = "pos_label" in row.keywords
+        takes = "pos_label" in row.supported
         named = partial(row.function, **arguments, **({"pos_label": "a"} if takes else {}))
         found = metric_interval(named, names[true], names[pred])
         near_names([found.value, found.interval.low, found.interval.high], expected)
@@ -273,3 +274,11 @@ def test_rank_noise_is_the_part_of_ranks_that_repeats_do_not_share():
     # a jackknife of the rank correlation: each model leaves out a tenth of the samples
     apart = 1 - spearmanr(first, slightly)[0]
     assert find(slightly) == pytest.approx(apart * (1 - 1 / n) / (1 / 10 - 1 / n))
+
+
+def test_a_fixed_weight_has_no_closed_form():
+    """The weights would have to be those of the resampled rows."""
+    weighted = partial(metrics.error_rate, sample_weight=np.arange(60.0))
+    with pytest.warns(UndefinedMetricWarning, match="acceleration"):
+        found = metric_interval(weighted, CLASS, CALLED, n_resamples=20, random_state=0)
+    assert found.method == "bca"

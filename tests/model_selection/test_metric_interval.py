@@ -81,7 +81,6 @@ METHODS = {
     partial(cohen_kappa_score, weights="linear"): "score",
     matthews_corrcoef: "score",
     balanced_accuracy_score: "score",
-    partial(balanced_accuracy_score, adjusted=True): "score",
     mean_squared_error: "log",
     mean_absolute_error: "log",
     root_mean_squared_error: "log",

@@ -47,7 +47,6 @@ RANGES = {
     macro_fbeta_score: (0, 1),
     micro_fbeta_score: (0, 1),
     sk.balanced_accuracy_score: (0, 1),
-    partial(sk.balanced_accuracy_score, adjusted=True): (-1, 1),
     sk.matthews_corrcoef: (-1, 1),
     sk.cohen_kappa_score: (-1, 1),
     partial(cost_sensitive_error, cost_matrix=2 * (1 - np.eye(3)), labels=[0, 1, 2]): (0, 2),
@@ -414,7 +413,12 @@ CASES = [
     (metrics.mean_squared_error, *numbers()),
     *(
         (metric, probabilities()[0], np.where(probabilities()[1][:, 0] > 0.5, "a", "b"))
-        for metric in (metrics.accuracy_score, metrics.zero_one_loss, error_rate)
+        for metric in (
+            metrics.accuracy_score,
+            metrics.zero_one_loss,
+            metrics.hamming_loss,
+            error_rate,
+        )
     ),
     ("smape", *numbers()),
     ("winkler_loss", numbers()[0], np.outer(numbers()[1], [0.9, 1.2])),
