@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
@@ -57,10 +57,8 @@ from skeval.report._parts import (
     Finished,
     OwnCheck,
     RunOptions,
-    Task,
 )
 from skeval.report._report import Report, recorded
-from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._compat import BaseSearchCV
@@ -276,7 +274,7 @@ def evaluate(
         rows |= {"left_out": left_out, "params": params, "names": row_names}
         X, time, rows = sort_rows(X, time, rows)
         y, groups, by, sample_weight, left_out, params, row_names = rows.values()
-    # one task for each estimator, with the same options
+    # the fits of each estimator, with the same options
     options = RunOptions(
         seed=seed,
         n_permutations=n_permutations,
@@ -293,23 +291,29 @@ def evaluate(
     )
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "params": params, "confidence_level": confidence_level}
-    tasks = {}
-    for name, model in estimators.items():
-        inputs = validate_inputs(model, X, y, groups, method=AUTO, several=True, **run)
-        tasks[name] = make_task(inputs, options)
+    prepared = {
+        name: prepare_fits(
+            validate_inputs(model, X, y, groups, method=AUTO, several=True, **run), options
+        )
+        for name, model in estimators.items()
+    }
+    every_inputs = [runner.inputs for runner, _ in prepared.values()]
     if time is not None:
-        cv = choose_time_folds(cv, time, next(iter(tasks.values())).target)
+        cv = choose_time_folds(cv, time, every_inputs[0].target)
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
-        planned = _parts.choose_folds(tasks, cv, clock)
-        first = next(iter(planned.values()))
-        if time is not None and not first.ordered:
+        cv, splitter, notes = _parts.choose_folds(every_inputs, cv, clock.left, seed)
+        tasks = {
+            name: _parts.plan_task(*fits, options, cv, splitter, notes)
+            for name, fits in prepared.items()
+        }
+        if time is not None and not all(task.ordered for task in tasks.values()):
             raise ValueError(
                 "cv must test later samples than it trains on if time is passed, got "
-                f"{first.splitter!r}. Leave cv out, or pass the number of folds."
+                f"{splitter!r}. Leave cv out, or pass the number of folds."
             )
-        evaluations = _parts.estimate_mains(planned, clock)
+        evaluations = _parts.estimate_mains(tasks, clock)
         for name, evaluation in evaluations.items():
             if several:
                 begin_step(f"evaluating {name}", verbose)
@@ -343,8 +347,11 @@ def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
     return named
 
 
-def make_task(inputs: Inputs, options: RunOptions) -> Task:
-    """Return the task of one estimator. Raise an error if an option is wrong for the data."""
+def prepare_fits(inputs: Inputs, options: RunOptions) -> tuple[Runner, FitRequest]:
+    """Return what fits an estimator, and the outputs of each fit.
+
+    Raise an error if an option is wrong for the data.
+    """
     # options that depend on the target and the number of samples
     if inputs.target.outputs:
         for option in ("pos_label", "left_out"):
@@ -359,12 +366,9 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
     if options.by is not None:
         _checks.refuse_shuffled_index(inputs.X, {"by": options.by})
         read_subgroups(options.by, len(inputs.target))  # raise before the work
-    # outputs of each fit, of the estimator without resampling of its own
     request = request_scores(inputs, options)
-    rule, notes = skip_nested_resampling(inputs.estimator)
-    inputs = inputs.with_options(estimator=rule)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, options.sample_weight))
-    return Task(runner=Runner(inputs), request=request, options=options, notes=tuple(notes))
+    return Runner(inputs), request
 
 
 def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
@@ -672,30 +676,6 @@ def check_include(include: Any) -> frozenset[str] | str:
                 f"{name!r}{_checks.suggest(name, PARTS)}."
             )
     return frozenset(names)
-
-
-def skip_nested_resampling(estimator: Any) -> tuple[Any, list[CheckResult]]:
-    """Return an estimator whose fits do not resample, with a note if they would have.
-
-    With ``n_resamples=0``, a `PerturbationResamplingSVC`, alone or inside other estimators, has
-    the same predictions, but neither cross-validates nor perturbs.
-    """
-    # parameters of all parts that resample
-    parts = {"": estimator, **estimator.get_params(deep=True)}
-    busy = [
-        f"{name}__n_resamples".removeprefix("__")
-        for name, part in parts.items()
-        if isinstance(part, PerturbationResamplingSVC) and part.n_resamples
-    ]
-    if not busy:
-        return estimator, []
-    skipped = note(
-        "nested",
-        "Inner resampling skipped",
-        "PerturbationResamplingSVC was fitted with n_resamples=0",
-        "Its own resampling does not affect predictions, and every fit would repeat it.",
-    )
-    return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [skipped]
 
 
 # --- the report

@@ -9,7 +9,7 @@ A time limit and Ctrl-C are conditions in its loop, and finished parts are kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ from sklearn.svm import SVC
 from skeval._adapters.runner import NoFitLeftError, Runner
 from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._inference.paired import find_season, stop_when_decided
+from skeval._inference.paired import stop_when_decided
 from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
@@ -140,12 +140,20 @@ class RunOptions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """One estimator to evaluate, with its validated arguments."""
+    """One estimator to evaluate, with its validated arguments and its folds."""
 
     runner: Runner
     request: FitRequest
     options: RunOptions
     notes: tuple[CheckResult, ...]
+    """Notes on the number of folds."""
+    splitter: Any
+    design: _interval_methods.RepeatedFolds
+    """Folds of the main estimate, either repeated draws, or the folds passed."""
+    folds: Any
+    """Folds of cross-validation, perturbation and selection, the first repeat of the design."""
+    ordered: bool
+    """Whether the folds keep the order of the samples, which then cannot be exchanged."""
 
     @property
     def inputs(self) -> Inputs:
@@ -164,20 +172,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PlannedTask(Task):
-    """A task with its folds."""
-
-    splitter: Any
-    design: _interval_methods.RepeatedFolds
-    """Folds of the main estimate, either repeated draws, or the folds passed."""
-    folds: Any
-    """Folds of cross-validation, perturbation and selection, the first repeat of the design."""
-    ordered: bool
-    """Whether the folds keep the order of the samples, which then cannot be exchanged."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation(PlannedTask):
+class Evaluation(Task):
     """A task with its main estimate, from the fits on all folds."""
 
     estimate: Estimate
@@ -195,18 +190,28 @@ class Evaluation(PlannedTask):
         return self.runner.with_options(error_score="raise")
 
 
-def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[CheckResult]) -> PlannedTask:
-    """Return a task with its folds, with all repeats, and the folds of the first repeat."""
-    drawn = cv is None or isinstance(cv, Integral)
-    design = _interval_methods.plan_repeats(task.inputs, task.root, cv=cv if drawn else splitter)
+def plan_task(
+    runner: Runner,
+    request: FitRequest,
+    options: RunOptions,
+    cv: Any,
+    splitter: Any,
+    notes: Sequence[CheckResult],
+) -> Task:
+    """Return the task of an estimator, with all repeats of the folds, and those of the first."""
+    root = root_seed(options.seed)
+    design = _interval_methods.plan_repeats(runner.inputs, root, cv=cv)
     folds = design.splits
     if folds is None:
         plan = design.plan
         blocks = (plan.draw(fold) for fold in range(plan.n_folds))
         splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
-        folds = plans.KeptFolds(len(task.target), splits)
-    return PlannedTask(
-        **vars(task) | {"notes": (*task.notes, *notes)},
+        folds = plans.KeptFolds(len(runner.inputs.target), splits)
+    return Task(
+        runner=runner,
+        request=request,
+        options=options,
+        notes=tuple(notes),
         splitter=splitter,
         design=design,
         folds=folds,
@@ -217,16 +222,18 @@ def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[CheckResult]) 
 # --- the folds
 
 
-def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, PlannedTask]:
-    """Return the tasks with the same folds, or fewer folds if time is limited.
+def choose_folds(
+    every_inputs: Sequence[Inputs], cv: Any, seconds: float, seed: int
+) -> tuple[Any, Any, list[CheckResult]]:
+    """Return the folds of all estimators, as `cv` and as a splitter, and notes on their number.
 
-    None means ten folds, or the maximum number for these data, with a note.
+    None means ten folds, or the maximum number for these data, with a note. If time is limited to
+    some `seconds`, there may be fewer folds. The folds of an integer are drawn for each repeat.
     """
-    first = next(iter(tasks.values()))
-    target, groups, notes = first.target, first.inputs.groups, list[CheckResult]()
-    if cv is None and clock.budget is not None:
-        inputs = [task.inputs for task in tasks.values()]
-        cv, notes = choose_folds_in_time(inputs, clock.left, first.options.seed)
+    inputs, notes = every_inputs[0], list[CheckResult]()
+    target, groups = inputs.target, inputs.groups
+    if cv is None and seconds < np.inf:
+        cv, notes = choose_folds_in_time(every_inputs, seconds, seed)
     n_folds, smallest, rarest = cv, np.inf, ""
     if target.classes is not None:
         sizes = np.bincount(target.codes)
@@ -246,14 +253,14 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
         notes.append(note_few_folds(rarest, int(cv), int(cv)))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
-        units, last = first.inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
+        units, last = inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
         last[target.codes] = units
         several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
         for code in np.flatnonzero(~several & (sizes > 0)):
             notes.append(note_single_group(quote_label(target.classes[code])))
-    splitter = plans.resolve_splitter(n_folds, target, groups, first.options.seed)
-    splitter = plans.seed_splitter(splitter, first.root)
-    return {name: plan_task(task, cv, splitter, notes) for name, task in tasks.items()}
+    splitter = plans.resolve_splitter(n_folds, target, groups, seed)
+    splitter = plans.seed_splitter(splitter, root_seed(seed))
+    return cv if cv is None or isinstance(cv, Integral) else splitter, splitter, notes
 
 
 MIN_SAMPLES = 10_000
@@ -347,7 +354,7 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 # --- the main estimates
 
 
-def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, Evaluation]:
+def estimate_mains(tasks: Mapping[str, Task], clock: Clock) -> dict[str, Evaluation]:
     """Return the evaluations of tasks, with their main estimates and out-of-fold predictions.
 
     The folds are repeated until no estimator needs more, or the time is over. After an interrupt,
@@ -412,32 +419,18 @@ def _write_estimate(
     return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
 
 
-def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the baselines that predict an earlier target, with a name and the row of each target.
+def find_earlier(evaluation: Evaluation) -> list[tuple[str, np.ndarray]]:
+    """Return the naive forecast of samples in time order, as its name and the row of each target.
 
-    "The naive forecast" is the target at the lag between the last training sample and the first
-    test sample. This target may be in the same test set, because features may contain it. The
-    season is estimated for each model from the targets up to its last training sample. The
-    seasonal baseline is the last season up to that sample. Without a season, it is the last
-    training target.
+    It is the target at the lag between the last training sample and the first test sample. This
+    target may be in the same test set, because features may contain it.
     """
-    design, target, predictions = evaluation.design, evaluation.target, evaluation.predictions
+    design, predictions = evaluation.design, evaluation.predictions
     if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
-        return
-    # the target at the lag of the first test sample
+        return []
     last = np.array([train.max() for train, _ in design.splits])
-    last_row = last[predictions.fit]
-    lag = int(np.min(predictions.row - last_row))
-    name = "the naive forecast" + f" (lag {lag})" * (lag > 1)
-    yield name, predictions.row - lag
-    # the target one season before
-    y = target.y if target.classes is None else np.eye(len(target.classes))[target.codes]
-    values = np.asarray(y, dtype=float)
-    seasons = np.array([find_season(values[: end + 1]) for end in last])
-    if seasons[-1] > 1:
-        season = seasons[predictions.fit]
-        named = f"the seasonal naive forecast (lag {seasons[-1]})"
-        yield named, predictions.row - season * -((last_row - predictions.row) // season)
+    lag = int(np.min(predictions.row - last[predictions.fit]))
+    return [("the naive forecast" + f" (lag {lag})" * (lag > 1), predictions.row - lag)]
 
 
 # --- the parts
