@@ -31,7 +31,7 @@ from skeval._inference.estimate import Estimate, Results, Test
 from skeval._inference.paired import stop_when_decided
 from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
+from skeval._resampling.inputs import FitOutput, Inputs, Loss, last_step, params_of_part
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
@@ -41,17 +41,14 @@ from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
 from skeval.model_selection._score_interval import measure_scorers, settle
-from skeval.report._arguments import measure_slices
 from skeval.report._findings import ALPHA
 from skeval.report._page import CheckResult, note
-from skeval.report._sentences import PERTURBED, note_few_folds, note_single_group
+from skeval.report._sentences import PERTURBED, note_few_folds
 from skeval.utils._checks import ignored_warnings, root_seed
 from skeval.utils._text import count, quote_label, write_ends, write_number
 
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
-SETTLED = "the interval already excludes chance"
-ON_REQUEST = "on request"
 N_BOOTSTRAPS, N_PERTURBATIONS = 200, 500
 """Numbers of resamples. `bootstrap_error` and `PerturbationResamplingSVC` have options for them."""
 SCORINGS = {
@@ -251,13 +248,6 @@ def choose_folds(
             notes = [note_few_folds(reason, n_main_folds)]
     elif isinstance(cv, Integral) and smallest < int(cv):
         notes.append(note_few_folds(rarest, int(cv), int(cv)))
-    if target.classes is not None and groups is not None:
-        # classes in one group are tested by models that were trained without them
-        units, last = inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
-        last[target.codes] = units
-        several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
-        for code in np.flatnonzero(~several & (sizes > 0)):
-            notes.append(note_single_group(quote_label(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, seed)
     splitter = plans.seed_splitter(splitter, root_seed(seed))
     return cv if cv is None or isinstance(cv, Integral) else splitter, splitter, notes
@@ -368,24 +358,24 @@ def estimate_mains(tasks: Mapping[str, Task], clock: Clock) -> dict[str, Evaluat
     try:
         for part in rounds:
             for name, task in tasks.items():
-                outputs = done[name]
-                if not outputs:
+                if not done[name]:
                     step = f"error interval of {name}" if name else "error interval"
                     begin_step(step, task.inputs.verbose)
                 runner = task.runner.with_options(method=task.design.inputs.method)
                 for output in runner.each(part, task.request):
-                    outputs.append(output)
-                    if len(outputs) % whole.n_folds == 0:
-                        show_estimate(partial(_write_estimate, task.design, outputs))
-            clock.seconds_per_fit = (monotonic() - clock.start) / sum(map(len, done.values()))
+                    done[name].append(output)
+                    if len(done[name]) % whole.n_folds == 0:
+                        show_estimate(partial(_write_estimate, task.design, done[name]))
+            n_fits = sum(map(len, done.values()))
+            clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
             # another repeat is started only if the training error can follow it
             more = any(
                 _interval_methods.needs_more(task.design, done[name])
                 for name, task in tasks.items()
             )
-            n_predictions = len(first.inputs.target) * (len(outputs) // whole.n_folds + 1)
-            metrics = len(tasks) * predict_seconds(first.inputs.target, n_predictions)
-            if not (more and clock.allows((part.n_folds + 1) * len(tasks), metrics)):
+            n_rounds = n_fits // (whole.n_folds * len(tasks)) + 1
+            seconds = predict_seconds(first.inputs.target, n_rounds * len(first.inputs.target))
+            if not (more and clock.allows((whole.n_folds + 1) * len(tasks), len(tasks) * seconds)):
                 break
     except KeyboardInterrupt:
         n_repeats = min(map(len, done.values())) // whole.n_folds
@@ -561,15 +551,6 @@ def measure_scores(evaluation: Evaluation, *, drops: bool = False) -> list[Estim
         return [settle(one, None, n_units, level) for one in measured]
 
 
-def measure_subgroups(evaluation: Evaluation, metric: str | None) -> Results | None:
-    """Return the error, or the metric of a rare class, in each subgroup."""
-    predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
-    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
-    error = partial(_interval_methods.error_of_some, counted, predictions, evaluation.estimate)
-    with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
-        return measure_slices(predictions, evaluation.options.by, metric, level, error)
-
-
 def _measure_importance(evaluation: Evaluation) -> list[Results]:
     """Return the permutation importance of each feature, the most important first."""
     drops = sorted(measure_scores(evaluation, drops=True), key=lambda one: -one.value)
@@ -607,8 +588,7 @@ def _refuse_selection(evaluation: Evaluation) -> str:
 def _refuse_perturbation(evaluation: Evaluation) -> str:
     """Return why the error of a support vector machine has no perturbation intervals."""
     inputs, classes = evaluation.inputs, evaluation.target.classes
-    final = inputs.estimator
-    final = final.steps[-1][1] if isinstance(final, Pipeline) else final
+    final = last_step(inputs.estimator)
     if not (isinstance(final, SVC) and final.kernel == "linear"):
         return "it is defined for SVC(kernel='linear')"
     if classes is None or len(classes) != 2 or inputs.groups is not None or evaluation.ordered:
@@ -673,20 +653,15 @@ PARTS = {
 """Parts by name. The estimates come first, from the most optimistic to the most conservative."""
 
 
-class Finished(NamedTuple):
-    """Results of the parts that were run, reasons for the others, and warnings."""
+def run_parts(evaluation: Evaluation, clock: Clock) -> tuple[dict[str, Any], list[CheckResult]]:
+    """Compute the parts that are included and defined, as long as time is left.
 
-    estimates: list[Estimate]
-    """All estimates of the error except the main estimate."""
-    results: dict[str, Any]
-    """Results of all other parts, None of those that were not run."""
-    omitted: dict[str, str]
-    cautions: list[CheckResult]
-
-
-def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
-    """Compute the parts that are included and defined, as long as time is left."""
-    finished = Finished([], {key: None for part in PARTS.values() for key in part.results}, {}, [])
+    Return their results by name, and warnings. "estimates" are all estimates of the error except
+    the main estimate, and "omitted" contains the reasons for the parts that were not run, whose
+    results are None.
+    """
+    results: dict[str, Any] = {key: None for part in PARTS.values() for key in part.results}
+    estimates, omitted, cautions = Results(), dict[str, str](), list[CheckResult]()
     include, inputs = evaluation.options.include, evaluation.inputs
     for name, part in PARTS.items():
         named = include not in ("auto", "all") and name in include
@@ -698,44 +673,44 @@ def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
             obstacle = "n_permutations=0"
         if obstacle:
             if named:
-                finished.cautions.append(note("not-run", f"Requested {name} not run", obstacle))
+                cautions.append(note("not-run", f"Requested {name} not run", obstacle))
             continue
         # why a part is not run now
         n_fits = part.n_fits(evaluation)
         reason = ""
         if include == "auto" and not (part.in_auto or part.required):
-            reason = ON_REQUEST
+            reason = "on request"
         elif include == "auto" and part.only_in_doubt and evaluation.better:
-            reason = SETTLED
+            reason = "the interval already excludes chance"
         elif clock.stopped and n_fits:  # finished fits can still be read
             reason = INTERRUPTED
         elif n_fits and not clock.stopped and not clock.allows(n_fits):
             reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
             if include != "auto" and not part.required:
                 title, advice = f"Requested {name} not run", "Increase the budget."
-                finished.cautions.append(note("not-run", title, f"it takes {reason}", advice))
+                cautions.append(note("not-run", title, f"it takes {reason}", advice))
         if reason:
-            finished.omitted[name] = reason
+            omitted[name] = reason
             continue
         # a part that fails leaves a warning
         begin_step(name, inputs.verbose)
         try:
             computed = part.compute(evaluation)
             if part.results:
-                finished.results.update(zip(part.results, computed, strict=True))
+                results |= zip(part.results, computed, strict=True)
             else:
-                finished.estimates.extend(computed)
+                estimates |= {one.method: one for one in computed}
         except KeyboardInterrupt:
             clock.stop(f"in {name}")
-            finished.omitted[name] = INTERRUPTED
+            omitted[name] = INTERRUPTED
         except Exception as error:
             undefined = isinstance(error, NoFitLeftError | TooFewMembersError)
             if part.required or not (undefined or inputs.error_score != "raise"):
                 raise
             reason = ", because one of its fits failed" * (not undefined)
             evidence = f"{name}{reason}: {str(error).rstrip('.')}"
-            finished.cautions.append(note("failed", "Part not computed", evidence))
-    return finished
+            cautions.append(note("failed", "Part not computed", evidence))
+    return results | {"estimates": estimates, "omitted": omitted}, cautions
 
 
 def read_selected(

@@ -18,7 +18,6 @@ from html import escape
 from importlib import import_module
 from inspect import signature
 from os import PathLike
-from textwrap import shorten
 from typing import Any, ClassVar, cast
 
 import joblib
@@ -68,7 +67,8 @@ class Report(Mapping[str, Any]):
     versions : dict of str to str
         Versions of the packages that affect the results.
     call : str
-        Program that creates the report, as source text with its imports.
+        Program that creates the report, as source text with its imports. The reports of several
+        models have the program of their comparison.
     date : str
         Date of the report.
     answer : Estimate, Comparison or NClustersChoice
@@ -556,7 +556,7 @@ NOT_IN_JSON = {"NaN": None, "Infinity": "Infinity", "-Infinity": "-Infinity"}
 # --- how to repeat a run: source text of the call
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
-MAX_ITEMS, MAX_NAME, MAX_TEXT = 50, 60, 10**6
+MAX_ITEMS, MAX_TEXT = 50, 10**6
 DATA = ("estimator", "clusterer", "X", "y", "y_true", "predictions")
 NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 
@@ -564,7 +564,7 @@ NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 def recorded(function: FunctionT) -> FunctionT:
     """Add the program, settings and versions of the call to the report that a function returns.
 
-    If a call evaluates several models, its first argument contains them by name.
+    The call of a comparison makes the reports of all its models.
     """
 
     check = check_calls(function)
@@ -576,7 +576,11 @@ def recorded(function: FunctionT) -> FunctionT:
         def record(report: Report) -> Report:
             bound = signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
-            return add_run(report, f"skeval.{function.__name__}", dict(bound.arguments))
+            name = f"skeval.{function.__name__}"
+            run = describe_run(name, dict(bound.arguments), report.seed)
+            if hasattr(report, "reports"):
+                run["reports"] = {key: replace(one, **run) for key, one in report.reports.items()}
+            return replace(report, **run)
 
         try:
             return record(function(*args, **kwargs))
@@ -586,24 +590,6 @@ def recorded(function: FunctionT) -> FunctionT:
             raise
 
     return cast(FunctionT, call)
-
-
-def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
-    """Return a report with the call that repeats it. Each of several models has its own call."""
-    run = describe_run(function, arguments, report.seed)
-    if not hasattr(report, "reports"):
-        return replace(report, **run)
-    # the argument with the models
-    name = "predictions" if "predictions" in arguments else "estimator"
-    given = arguments[name]
-    # a frame of polars iterates over columns, not over their names
-    names = getattr(given, "column_names", getattr(given, "columns", given))
-    systems = {str(key): given[key] for key in names}
-    reports = {
-        key: add_run(one, function, arguments | {name: systems[key]})
-        for key, one in report.reports.items()
-    }
-    return replace(report, reports=reports, **run)  # type: ignore[call-arg]
 
 
 def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
@@ -723,16 +709,6 @@ def _write_object(value: Any) -> str:
 def write_estimator(estimator: Any) -> str:
     """Return the source text of an estimator, on one line."""
     return re.sub(r"\n\s*", " ", _write_object(estimator))
-
-
-def name_steps(estimator: Any) -> str:
-    """Return the steps of an estimator as a short text, such as StandardScaler → SVC."""
-    text = type(estimator).__name__
-    if isinstance(estimator, Pipeline):
-        text = " → ".join(name_steps(step) for _, step in estimator.steps if hasattr(step, "fit"))
-    elif hasattr(inner := getattr(estimator, "estimator", None), "fit"):
-        text = f"{text} of {name_steps(inner)}"
-    return shorten(text, MAX_NAME, placeholder=" …")
 
 
 def describe_steps(estimator: Any) -> str:

@@ -137,7 +137,7 @@ def test_it_is_written_in_every_form(found):
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
     assert found.headline in Document(page).text
-    better = 'Error: 2 of 2 estimators are significantly better than always predicting "a"'
+    better = 'Error rate: 2 of 2 models are significantly better than always predicting "a"'
     assert better in Document(page).text
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
