@@ -72,6 +72,11 @@ def join_reports(
         order = [comparison.names[place] for place in comparison.order]
     estimates = {name: _find_deciding(reports[name], deciding) for name in order}
     by_system = {name: one.subgroups for name, one in reports.items() if one.subgroups is not None}
+    # the worst result of each check, in the order of the first report that has it
+    outcomes = ("serious", "note", "ignored", "not run", "passed", "not applicable")
+    results = [result for report in reports.values() for result in report.checks]
+    worst = sorted(results, key=lambda one: -outcomes.index(one.outcome))
+    checks = {one.code: one for one in results} | {one.code: one for one in worst}
     return ComparisonReport(
         answer=comparison,
         estimates=Results(estimates),
@@ -84,7 +89,7 @@ def join_reports(
         confidence_level=first.confidence_level,
         n_samples=first.n_samples,
         warnings=tuple(collect_cautions(reports)),
-        checks=join_checks(reports),
+        checks=tuple(checks.values()),
         seed=seed,
     )
 
@@ -97,15 +102,6 @@ def _find_deciding(report: ScoredReport, deciding: str) -> Estimate:
     if deciding.startswith("neg_"):
         metric = mirror(metric, metric, 0.0)
     return replace(metric, name=_sentences.name_metric(deciding.removeprefix("neg_")))
-
-
-def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
-    """Return the worst result of each check in any of the reports."""
-    order = ("serious", "note", "ignored", "not run", "passed", "not applicable")
-    results = [result for report in reports.values() for result in report.checks]
-    worst = sorted(results, key=lambda one: -order.index(one.outcome))
-    by_code = {one.code: one for one in results} | {one.code: one for one in worst}
-    return tuple(by_code.values())
 
 
 # --- the verdict
@@ -546,16 +542,13 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | N
 def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Comparison | None:
     """Compare all pairs by blocks of time, or None if a fit failed."""
     predictions = [report.out_of_fold for report in reports.values()]
-    tests = np.array(
-        [np.bincount(system.row, minlength=len(system.target)) for system in predictions]
-    )
+    n = len(predictions[0].target)
+    tests = np.array([np.bincount(system.row, minlength=n) for system in predictions])
     if np.any(tests != tests[0]):
         return None
     # the mean loss of each sample in the order of time
     tested, level = tests[0] > 0, next(iter(reports.values())).confidence_level
-    sums = np.array(
-        [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]
-    )
+    sums = np.array([np.bincount(system.row, system.loss, n) for system in predictions])
     scores = (1.0 if scoring == "accuracy" else 0.0) - (sums[:, tested] / tests[0][tested]).T
     # the mean of the scores is the weighted mean
     weight = predictions[0].weight[tested]

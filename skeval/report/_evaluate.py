@@ -58,7 +58,7 @@ from skeval.report._report import Report, recorded
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._compat import BaseSearchCV
-from skeval.utils._text import count, name_of, name_steps, write_number, write_spread
+from skeval.utils._text import count, name_of, write_number, write_spread
 
 Parts = str | Iterable[str]
 """Estimates to run, "auto", "all" or names."""
@@ -426,26 +426,17 @@ def _report_one(
         n_features=_arguments.count_columns(evaluation.inputs.X),
         positive=_findings.find_positive_class(evaluation.target),
         estimator=_report.write_estimator(estimator),
-        estimator_name=" → ".join(name_steps(estimator)),
+        estimator_name=_report.name_steps(estimator),
         estimator_steps=_report.describe_steps(estimator),
     )
     # an interruption comes first, then the relation to the baseline, which the report decides
     notes = [_sentences.note_interruption(clock.stopped)] if clock.stopped else []
-    notes += _note_baseline(report, serious=bool(list_grave(cautions)))
+    decided = report.out_of_fold.cases.n_units < 2 or _findings.judge(report).better
+    if baseline is not None and not (baseline.better or decided or list_grave(cautions)):
+        hamming = evaluation.target.outputs and report.loss == "zero_one"
+        name = report.answer.name if hamming else ""
+        notes.append(_sentences.note_baseline(baseline, report.loss, name))
     return replace(report, warnings=(*notes, *cautions), checks=tuple(checks))
-
-
-def _note_baseline(report: EvaluationReport, *, serious: bool) -> Iterator[CheckResult]:
-    """Yield a note if the model is not better than the baseline, and no other metric decides.
-
-    Nothing is said of the baseline after a serious warning.
-    """
-    baseline, predictions, answer = report.baseline, report.out_of_fold, report.answer
-    if baseline is None or predictions.cases.n_units < 2 or serious:
-        return
-    if not (baseline.better or _findings.judge(report).better):
-        name = answer.name if predictions.target.outputs and report.loss == "zero_one" else ""
-        yield _sentences.note_baseline(baseline, report.loss, name)
 
 
 def note_order(n_units: int) -> CheckResult:
@@ -755,12 +746,10 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
         for result in intervals
     ]
     # the histograms
-    n = len(intervals[0].replicates)
     text = (
-        f"The model was refitted {n} times with random sample weights. Each value is the "
-        "cross-validated error plus W*/√n, the change of the weighted mean loss. The left "
-        "histogram uses held-out samples, the right one training samples. The spread of the "
-        "values estimates how much the error varies between samples, and determines the interval."
+        f"The model was refitted {len(intervals[0].replicates)} times with random sample weights. "
+        "Each value is the cross-validated error plus W*/√n, the change of the weighted mean loss "
+        "of held-out samples (left) or of training samples (right)."
     )
     # the interval of the first statistic is recommended
     low, high = intervals[0].interval
@@ -823,10 +812,7 @@ def show_selection(report: EvaluationReport) -> Section | None:
     ]
     if stability is not None:
         # the features that were selected most often
-        options: dict[str, Any] = {
-            "feature_names": report.candidate_names,
-            "n_top": _sections.MAX_ROWS,
-        }
+        options: Any = {"feature_names": report.candidate_names, "n_top": _sections.MAX_ROWS}
         figures.append(
             Figure(
                 partial(SelectionFrequencyDisplay.from_result, stability, **options),

@@ -43,7 +43,7 @@ from skeval.model_selection._permutation import compare_with_permutations, draw_
 from skeval.model_selection._score_interval import measure_scorers, settle
 from skeval.report._findings import ALPHA
 from skeval.report._page import CheckResult, note
-from skeval.report._sentences import PERTURBED, note_few_folds
+from skeval.report._sentences import PERTURBED, note_few_folds, note_single_group
 from skeval.utils._checks import ignored_warnings, root_seed
 from skeval.utils._text import count, quote_label, write_ends, write_number
 
@@ -248,6 +248,13 @@ def choose_folds(
             notes = [note_few_folds(reason, n_main_folds)]
     elif isinstance(cv, Integral) and smallest < int(cv):
         notes.append(note_few_folds(rarest, int(cv), int(cv)))
+    if target.classes is not None and groups is not None:
+        # classes in one group are tested by models that were trained without them
+        units, last = inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
+        last[target.codes] = units
+        several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
+        for code in np.flatnonzero(~several & (sizes > 0)):
+            notes.append(note_single_group(quote_label(target.classes[code])))
     splitter = plans.resolve_splitter(n_folds, target, groups, seed)
     splitter = plans.seed_splitter(splitter, root_seed(seed))
     return cv if cv is None or isinstance(cv, Integral) else splitter, splitter, notes

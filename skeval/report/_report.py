@@ -18,6 +18,7 @@ from html import escape
 from importlib import import_module
 from inspect import signature
 from os import PathLike
+from textwrap import shorten
 from typing import Any, ClassVar, cast
 
 import joblib
@@ -351,10 +352,9 @@ class Report(Mapping[str, Any]):
         pandas.DataFrame
             One row for each estimate, sample, class or other item.
         """
-        if part == "predictions":
-            return self.predictions
-        if part == "splits" and hasattr(type(self), "splits"):
-            return _text.make_frame(self.splits)
+        others = [name for name in ("predictions", "splits") if hasattr(type(self), name)]
+        if part in others:
+            return _text.make_frame(getattr(self, part))
         # results have a frame of their own, or rows
         tables = {}
         for name, result in self._list_results().items():
@@ -363,7 +363,6 @@ class Report(Mapping[str, Any]):
             if result is not None and all(isinstance(row, dict) for row in rows):
                 tables[name] = result, rows
         main, row_name = self.MAIN_TABLE
-        others = ("predictions", *(["splits"] if hasattr(type(self), "splits") else []))
         part = check_option("part", main if part is None else part, (*tables, *others))
         result, rows = tables[part]
         if hasattr(result, "to_frame"):
@@ -495,16 +494,12 @@ class Report(Mapping[str, Any]):
     def _repr_html_(self) -> str:
         """Return the page for a notebook, or the text if dependencies are missing."""
         try:
-            return self._render("fragment.html")
+            return self._render("fragment.html", None, None, ())
         except Exception:  # a missing extra, or any error, must not hide the results
             return f"<pre>{escape(str(self))}</pre>"
 
     def _render(
-        self,
-        template: str,
-        title: str | None = None,
-        command: str | None = None,
-        notes: Sequence[str] = (),
+        self, template: str, title: str | None, command: str | None, notes: Sequence[str]
     ) -> str:
         """Return the page, with notes, and with the program or command line that repeats it."""
         # the warnings beside the verdict, notes below them, and the program at last
@@ -520,14 +515,10 @@ class Report(Mapping[str, Any]):
         headline, *verdict = self._write_verdict()
         return render(
             template,
+            report=self,
             title=title or self.title,
             headline=headline,
             verdict=verdict,
-            figure=self._draw_main(),
-            facts=self.facts,
-            evaluated=getattr(self, "estimator", None),
-            evaluated_name=getattr(self, "estimator_name", None),
-            basis=self.basis,
             before=before,
             sections=[section for section in sections if not section.is_empty],
             beside=[table for section in sections for table in section.tables if table.beside],
@@ -556,7 +547,7 @@ NOT_IN_JSON = {"NaN": None, "Infinity": "Infinity", "-Infinity": "-Infinity"}
 # --- how to repeat a run: source text of the call
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
-MAX_ITEMS, MAX_TEXT = 50, 10**6
+MAX_ITEMS, MAX_NAME, MAX_TEXT = 50, 60, 10**6
 DATA = ("estimator", "clusterer", "X", "y", "y_true", "predictions")
 NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 
@@ -709,6 +700,16 @@ def _write_object(value: Any) -> str:
 def write_estimator(estimator: Any) -> str:
     """Return the source text of an estimator, on one line."""
     return re.sub(r"\n\s*", " ", _write_object(estimator))
+
+
+def name_steps(estimator: Any) -> str:
+    """Return the steps of an estimator as a short text, such as StandardScaler → SVC."""
+    text = type(estimator).__name__
+    if isinstance(estimator, Pipeline):
+        text = " → ".join(name_steps(step) for _, step in estimator.steps if hasattr(step, "fit"))
+    elif hasattr(inner := getattr(estimator, "estimator", None), "fit"):
+        text = f"{text} of {name_steps(inner)}"
+    return shorten(text, MAX_NAME, placeholder=" …")
 
 
 def describe_steps(estimator: Any) -> str:

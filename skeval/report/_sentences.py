@@ -367,6 +367,17 @@ def note_few_folds(reason: str, n_folds: int, n_wanted: int = DEFAULT_FOLDS) -> 
     return note("few-folds", "Few folds", evidence, f"{advice}higher. Collect more data.")
 
 
+def note_single_group(label: str) -> CheckResult:
+    """State that no model was trained on the class that it is tested on."""
+    return note(
+        "few-folds",
+        "Class in a single group",
+        f"class {label} occurs in one group only",
+        "Each model that is tested on it was trained without it, so its recall is 0. Leave the "
+        "class out, merge it with another one, or collect more groups.",
+    )
+
+
 def note_given_folds(n_units: int) -> CheckResult:
     """Describe the sampling units if the folds are used as they are."""
     return note(

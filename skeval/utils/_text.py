@@ -272,21 +272,21 @@ def name_estimators(*estimators: Any) -> list[str]:
     If two names are equal, pipelines are named after all their steps, and remaining duplicates are
     numbered.
     """
-    names = [name_steps(estimator)[-1] for estimator in estimators]
+    names = [_name_steps(estimator)[-1] for estimator in estimators]
     if len(set(names)) < len(names):
-        names = [" + ".join(name_steps(estimator)) for estimator in estimators]
+        names = [" + ".join(_name_steps(estimator)) for estimator in estimators]
     if len(set(names)) < len(names):
         names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
     return names
 
 
-def name_steps(estimator: Any) -> list[str]:
+def _name_steps(estimator: Any) -> list[str]:
     """Return the class names of the steps of a pipeline, or of an estimator."""
     steps = getattr(estimator, "steps", None)
     if not isinstance(steps, list) or not steps:
         return [type(estimator).__name__]
     used = [step for _, step in steps if step is not None and step != "passthrough"]
-    return [name for step in used for name in name_steps(step)] or [type(estimator).__name__]
+    return [name for step in used for name in _name_steps(step)] or [type(estimator).__name__]
 
 
 def align_rows(
