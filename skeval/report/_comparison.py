@@ -601,7 +601,7 @@ def compare_measures(
                     continue
             else:
                 scores = {name: columns[name][kept] for name in pair}
-                options = {"metric": metric, "method": "max_t", "random_state": seed}
+                options: Any = {"metric": metric, "method": "max_t", "random_state": seed}
                 for key in ("groups", "sample_weight"):
                     options[key] = None if drawn[key] is None else drawn[key][kept]
                 compare = partial(compare_predictions, truth, scores, **options)
