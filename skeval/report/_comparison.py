@@ -301,18 +301,9 @@ def show_measures(report: ComparisonReport) -> Section | None:
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
         for ends in [replace(interval, low=low, high=high)]
     ]
-    about = "Each test is for one pair and one measure."
     head = ["measure", "pair", "difference", _sections.write_level(report.first), "P"]
-    if len(report) == 2:
-        about = f"Each difference is {' minus '.join(report)}."
-        rows = [(row[0], *row[2:]) for row in rows]
-        head.remove("pair")
-    table = Table(
-        f"{about} The P-values are not corrected for multiple tests.",
-        head,
-        rows,
-        left=(0, len(head) - 2, len(head) - 4),
-    )
+    caption = "Each test is for one pair and one measure. The P-values are not corrected for "
+    table = Table(f"{caption}multiple tests.", head, rows, left=(0, 1, 3))
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
     shaded = len(report) <= MAX_SHADED
@@ -381,20 +372,11 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
     return Section("By subgroup", tables=[table], in_summary=True)
 
 
-def list_verdicts(report: ComparisonReport) -> Section:
-    """Return the section on the verdict on each model, and its comparison with the baseline."""
-    verdicts = [
-        " ".join([f"{name}: {one.verdict}", *_sections.compare_with_baseline(one)])
-        for name, one in report.reports.items()
-    ]
-    return Section("Individual results", explains=verdicts)
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonReport(Report):
     """Reports of several models, and the comparison of all pairs."""
 
-    SECTIONS = (show_side_by_side, show_pairs, show_measures, show_each_subgroup, list_verdicts)
+    SECTIONS = (show_side_by_side, show_pairs, show_measures, show_each_subgroup)
     MAIN_TABLE = "estimators", "name"
 
     answer: Comparison | None = field(repr=False)

@@ -670,16 +670,16 @@ def run_parts(evaluation: Evaluation, clock: Clock) -> tuple[dict[str, Any], lis
     results: dict[str, Any] = {key: None for part in PARTS.values() for key in part.results}
     estimates, omitted, cautions = Results(), dict[str, str](), list[CheckResult]()
     include, inputs = evaluation.options.include, evaluation.inputs
+    wanted: Any = PARTS if include in ("auto", "all") else include
     for name, part in PARTS.items():
-        named = include not in ("auto", "all") and name in include
-        if not (part.required or named or include in ("auto", "all")):
+        if not (part.required or name in wanted):
             continue
         # parts that are not defined, or disabled; a requested one has a warning
         obstacle = part.obstacle(evaluation)
         if name == "permutation" and not evaluation.options.n_permutations:
             obstacle = "n_permutations=0"
         if obstacle:
-            if named:
+            if wanted is include:
                 cautions.append(note("not-run", f"Requested {name} not run", obstacle))
             continue
         # why a part is not run now
@@ -693,9 +693,6 @@ def run_parts(evaluation: Evaluation, clock: Clock) -> tuple[dict[str, Any], lis
             reason = INTERRUPTED
         elif n_fits and not clock.stopped and not clock.allows(n_fits):
             reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
-            if include != "auto" and not part.required:
-                title, advice = f"Requested {name} not run", "Increase the budget."
-                cautions.append(note("not-run", title, f"it takes {reason}", advice))
         if reason:
             omitted[name] = reason
             continue
