@@ -310,6 +310,7 @@ class PerturbationResamplingSVC(
             options |= {"sample_weight": sample_weight, "groups": deepcopy(groups), "cv": cv}
             options |= {"params": deepcopy(params) or None}
             options["random_state"] = _checks.root_seed(self.random_state)
+            options["cv"] = limit_folds(cv, np.unique(y, return_inverse=True)[1])
             self._resample = partial(perturbation_interval, clone(procedure), X, y, **options)
             self._is_routed = get_config()["enable_metadata_routing"]
         return self
@@ -373,7 +374,6 @@ class PerturbationResamplingSVC(
         if self._resample is None:
             raise AttributeError(self._not_estimable)
         (procedure, X, y), options = self._resample.args, self._resample.keywords
-        options["cv"] = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])
         self._announce_fits(X, y, **options)
         # random weights are no counts
         if options["sample_weight"] is not None:

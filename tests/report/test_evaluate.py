@@ -293,8 +293,10 @@ def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypa
     few = FEW | {"cv": 3, "random_state": 0}
     plain = skeval.evaluate(SVC(kernel="linear"), X, y, **few)
     for rule in (
-        PerturbationResamplingSVC(),
-        make_pipeline(StandardScaler(with_mean=False, with_std=False), PerturbationResamplingSVC()),
+        PerturbationResamplingSVC(cv=2),
+        make_pipeline(
+            StandardScaler(with_mean=False, with_std=False), PerturbationResamplingSVC(cv=2)
+        ),
     ):
         report = skeval.evaluate(rule, X, y, **few)
         assert [e.value for e in report.estimates.values()] == [
