@@ -15,10 +15,6 @@ lost. The block length keeps this loss below `LOST`. There are at most `MAX_BLOC
 more blocks would be shorter and gain little (Student's t quantile is 2.09 for 20 and 1.96 for
 infinitely many).
 
-A season is estimated from the values. It is the lag of the largest autocorrelation of the
-residuals of an autoregression of order 1. The residuals are used because such an autoregression
-already makes neighbors similar at short lags.
-
 **Sequential tests** stop early, but their P-values are valid.
 
 **Ranks** of classifiers on several data sets are tested for all classifiers together, and in
@@ -258,9 +254,6 @@ LOST = 0.08
 """Maximum fraction of the variance of a mean that is lost at the ends of blocks."""
 MIN_BLOCKS, MAX_BLOCKS = 3, 20
 
-FALSE_ALARM = 0.01
-"""Maximum probability of a false season in an autoregressive series of order 1."""
-
 
 def autocorrelation(losses: Floats) -> float:
     """Return the lag-1 autocorrelation, with Kendall's (1954) bias correction.
@@ -273,47 +266,6 @@ def autocorrelation(losses: Floats) -> float:
         return 0.0
     estimate = float(deviations[1:] @ deviations[:-1]) / total
     return float(np.clip(estimate + (1 + 3 * estimate) / n, 0, 1 - 1 / n))
-
-
-def find_season(values: Floats) -> int:
-    r"""Return the period of values in time order, in steps, or 1 if none is detected.
-
-    `values` is numeric, or contains the indicators of the classes in columns. With the deviations
-    :math:`d_t` from the mean and :math:`\phi = \sum d_t d_{t-1} / \sum d_{t-1}^2`, the residuals
-    :math:`d_t - \phi d_{t-1}` of an autoregression of order 1 are independent. Each of their
-    autocorrelations has the standard deviation :math:`1 / \sqrt{n}`. The season is the lag of the
-    largest autocorrelation, from 2 to ``n / 4``, if it exceeds the normal quantile of
-    `FALSE_ALARM` with Bonferroni's correction for the number of lags. A divisor of that lag is
-    preferred if its autocorrelation is smaller by at most two standard errors. A lag counts only
-    if the autocorrelation of the values themselves rises there, because a decaying long memory is
-    not a season.
-    """
-    # residuals of an autoregression of order 1
-    columns = values.reshape(len(values), -1)
-    deviations = columns - columns.mean(axis=0)
-    before, n_lags = deviations[:-1], len(values) // 4
-    total = float(np.sum(before**2))
-    if n_lags < 2 or not total > 0:
-        return 1
-    residuals = deviations[1:] - np.sum(deviations[1:] * before) / total * before
-    rises = np.diff(_products(deviations, n_lags)) > 0
-    products = _products(residuals - residuals.mean(axis=0), n_lags)
-    error = products[0] / np.sqrt(len(residuals))
-    products[1:][~rises] = -np.inf
-    products[:2] = -np.inf
-    # the largest autocorrelation, tested at the Bonferroni level
-    best = int(np.argmax(products))
-    if not products[best] > stats.norm.isf(FALSE_ALARM / (n_lags - 1)) * error:
-        return 1
-    # the shortest divisor with a similar autocorrelation
-    parts = [lag for lag in range(2, best + 1) if best % lag == 0]
-    return next(lag for lag in parts if products[lag] >= products[best] - 2 * error)
-
-
-def _products(columns: Floats, n_lags: int) -> Floats:
-    """Return the sums of products of the values with those 0 to `n_lags` steps before."""
-    padded = np.fft.rfft(columns, 2 * len(columns), axis=0)
-    return np.fft.irfft(np.sum(np.abs(padded) ** 2, axis=1))[: n_lags + 1]
 
 
 def divide_time(losses: Floats) -> NDArray[np.intp] | None:

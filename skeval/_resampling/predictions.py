@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -65,12 +65,12 @@ class Predictions:
     predicted: np.ndarray
     loss: np.ndarray
     response: np.ndarray | None
-    scores: dict[str, np.ndarray]
-    noted: list[Any]
-    n_folds: int
-    test_train_ratio: float
-    inflation: float
-    n_fits: int
+    scores: dict[str, np.ndarray] = field(default_factory=dict)
+    noted: list[Any] = field(default_factory=list)
+    n_folds: int = 1
+    test_train_ratio: float = np.inf
+    inflation: float = 1.0
+    n_fits: int = 0
     decision: np.ndarray | None = None
     seconds: np.ndarray | None = None
 
@@ -196,7 +196,6 @@ def collect_predictions(
         noted=joined.notes or [],
         n_folds=n_folds,
         test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
-        inflation=1.0,
         n_fits=len(outputs),
         decision=joined.decision if inputs.target.n_classes == 2 else None,
         seconds=joined.seconds,

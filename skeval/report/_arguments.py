@@ -61,12 +61,6 @@ RESERVED = {"error", "low", "high", *REPORTED}
 """Names with another meaning in a row of metrics."""
 
 
-def convert_arrow(X: Any) -> Any:
-    """Return X. An Arrow table becomes a data frame, because its rows cannot be selected."""
-    is_arrow = hasattr(X, "column_names") and hasattr(X, "to_pandas")
-    return X.to_pandas() if is_arrow else X
-
-
 def take_column(argument: str, X: Any, values: Any) -> tuple[Any, Any]:
     """Return X and the values of an argument. A column of X with these values is removed."""
     column = find_column(argument, X, values)
@@ -309,12 +303,6 @@ def join_predictions(
         predicted=predicted,
         loss=loss,
         response=response,
-        scores={},
-        noted=[],
-        n_folds=1,
-        test_train_ratio=np.inf,
-        inflation=1.0,
-        n_fits=0,
     )
 
 
@@ -381,10 +369,14 @@ def read_predictions(
     _checks.check_same_length(y_true=y_true, predictions=predictions)
     # true values, and predictions as a column or as columns
     y = _hold_text(_checks.check_y("y_true", y_true))
-    values = read_entries(predictions) if np.ndim(predictions) != 2 else None
-    if values is None:
-        columns = _checks.check_data("predictions", predictions, dtype=np.float64)
-        values = columns[:, 0] if columns.shape[1] == 1 else columns
+    if isinstance(predictions, str | bytes):
+        raise ValueError(f"predictions must have one entry for each sample, got {predictions!r}.")
+    if np.ndim(predictions) == 2:
+        values = _checks.check_data("predictions", predictions, dtype=np.float64)
+        values = values[:, 0] if values.shape[1] == 1 else values
+    else:
+        values = _checks.native_labels("predictions", predictions)
+        values = _hold_text(_checks.check_y("predictions", values))
     if kind == "auto":
         _checks.refuse_swapped("predictions", y, values)
     # labels coded as 0 and 1
@@ -405,15 +397,6 @@ def read_predictions(
         read = _read_columns(y, values, kind, labels, pos_label, threshold)
         return read._replace(original=values)
     return _read_scores(y, values, kind, pos_label, threshold)
-
-
-def read_entries(predictions: Any) -> np.ndarray:
-    """Return one prediction for each sample."""
-    if isinstance(predictions, str | bytes):
-        raise ValueError(f"predictions must have one entry for each sample, got {predictions!r}.")
-    return _hold_text(
-        _checks.check_y("predictions", _checks.native_labels("predictions", predictions))
-    )
 
 
 def _hold_text(values: np.ndarray) -> np.ndarray:
@@ -742,12 +725,13 @@ def read_labels(
         )
     # true and predicted values of the same shape
     y, values = _read_wide("y_true", y_true), _read_wide("predictions", predictions)
-    if is_one_hot(y) and _checks.normalize_rows(values) is not None:
+    binary = bool(np.isin(y, (0, 1)).all())
+    if binary and np.all(y.sum(axis=1) == 1) and _checks.normalize_rows(values) is not None:
         raise ValueError(
             "y_true must have one column if samples have one class, got one-hot columns. Pass "
             "numpy.asarray(y_true).argmax(axis=1)."
         )
-    if not np.isin(y, (0, 1)).all():
+    if not binary:
         raise ValueError(
             "y_true with several columns must contain 0 and 1, which indicate the labels of a "
             "sample. If samples have several numbers or classes, evaluate each column separately."
@@ -788,11 +772,6 @@ def read_labels(
     if isinstance(cut, bool) or not isinstance(cut, Real):
         raise ValueError(f"threshold must be a number for several labels per sample, got {cut!r}.")
     return ParsedLabels(kind, target, values, (values >= cut).astype(int), float(cut))
-
-
-def is_one_hot(y: np.ndarray) -> bool:
-    """Return whether exactly one of several columns is 1 in each row, as for classes."""
-    return y.shape[1] > 1 and bool(np.isin(y, (0, 1)).all() and np.all(y.sum(axis=1) == 1))
 
 
 def _read_wide(name: str, values: Any) -> np.ndarray:
@@ -840,8 +819,9 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
     strata = np.zeros(int(unit.max()) + 1, dtype=np.intp)
     crossed = None if cases.crossed is None else cases.crossed[chosen]
     names = "repeat", "fold", "predicted", "loss", "response", "decision"
-    arrays = {name: getattr(predictions, name) for name in names}
-    taken: Any = {name: one if one is None else one[kept] for name, one in arrays.items()}
+    taken: Any = {
+        name: None if (one := getattr(predictions, name)) is None else one[kept] for name in names
+    }
     return replace(
         predictions,
         target=part,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations, product
 from typing import Any
 
@@ -17,7 +17,7 @@ from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
 from skeval.model_selection._pair_tests import correct, time_blocks
-from skeval.report import _sentences
+from skeval.report import _sections, _sentences
 from skeval.report._arguments import mirror
 from skeval.report._findings import Judgment, ScoredReport, judge
 from skeval.report._page import (
@@ -32,32 +32,9 @@ from skeval.report._page import (
 )
 from skeval.report._parts import IMPORTANCE, SCORINGS
 from skeval.report._report import Report
-from skeval.report._sections import (
-    CALIBRATION_CURVE,
-    CURVE_HEIGHT,
-    MAX_DRAWN,
-    NOT_IN_TABLE,
-    WITHOUT_RETRAINING,
-    compare_with_baseline,
-    end_axes,
-    find_main_metrics,
-    in_target_unit,
-    plot_estimates,
-    read_once,
-    write_level,
-)
+from skeval.utils import _text
 from skeval.utils._checks import ignored_warnings
 from skeval.utils._plotting import shorten_name
-from skeval.utils._text import (
-    DataFrame,
-    count,
-    name_label,
-    quote_label,
-    say_pvalue,
-    write_estimate,
-    write_number,
-    write_pvalue,
-)
 
 USUAL = (
     "balanced_accuracy",
@@ -95,6 +72,11 @@ def join_reports(
         order = [comparison.names[place] for place in comparison.order]
     estimates = {name: _find_deciding(reports[name], deciding) for name in order}
     by_system = {name: one.subgroups for name, one in reports.items() if one.subgroups is not None}
+    # the worst result of each check, in the order of the first report that has it
+    outcomes = ("serious", "note", "ignored", "not run", "passed", "not applicable")
+    results = [result for report in reports.values() for result in report.checks]
+    worst = sorted(results, key=lambda one: -outcomes.index(one.outcome))
+    checks = {one.code: one for one in results} | {one.code: one for one in worst}
     return ComparisonReport(
         answer=comparison,
         estimates=Results(estimates),
@@ -107,7 +89,7 @@ def join_reports(
         confidence_level=first.confidence_level,
         n_samples=first.n_samples,
         warnings=tuple(collect_cautions(reports)),
-        checks=join_checks(reports),
+        checks=tuple(checks.values()),
         seed=seed,
     )
 
@@ -120,20 +102,6 @@ def _find_deciding(report: ScoredReport, deciding: str) -> Estimate:
     if deciding.startswith("neg_"):
         metric = mirror(metric, metric, 0.0)
     return replace(metric, name=_sentences.name_metric(deciding.removeprefix("neg_")))
-
-
-def join_checks(reports: Mapping[str, Any]) -> tuple[CheckResult, ...]:
-    """Return the worst result of each check in any of the reports."""
-    order = ("serious", "note", "ignored", "not run", "passed", "not applicable")
-    results = [result for report in reports.values() for result in report.checks]
-    worst = sorted(results, key=lambda one: -order.index(one.outcome))
-    by_code = {one.code: one for one in results} | {one.code: one for one in worst}
-    return tuple(by_code.values())
-
-
-def _name_system(report: ComparisonReport) -> str:
-    """Return the noun for a compared object."""
-    return "estimator" if report.first.out_of_fold.n_fits else "model"
 
 
 # --- the verdict
@@ -153,28 +121,13 @@ def write_comparison(report: ComparisonReport) -> list[str]:
         return [f"Do not report these errors: {'; '.join(grave)}.", *filter(None, compared)]
     return [
         *filter(None, compared),
-        *_sentences.write_relations(_judge_systems(report), first.baseline, first.loss),
+        *_sentences.write_relations(report.judgments, first.baseline, first.loss),
     ]
-
-
-def _judge_systems(report: ComparisonReport) -> dict[str, Judgment]:
-    """Return whether each model is better than the baseline by the metric that decides."""
-    return {name: judge(one, report.deciding) for name, one in report.reports.items()}
 
 
 def _quote(name: str) -> str:
     """Return the name of a model in quotes, to distinguish it from words of the sentence."""
     return f'"{name}"'
-
-
-def _find_compared_metric(report: ComparisonReport) -> tuple[str, float]:
-    """Return the display name of the compared metric, and -1 if the scores are its negative."""
-    scoring, deciding, first = report.comparison.scoring, report.deciding, report.first
-    if deciding:
-        sign = -1.0 if deciding.startswith("neg_") else 1.0
-        return _sentences.name_metric(deciding.removeprefix("neg_")), sign
-    name = ROOT if first.answer.loss == "squared" else first.answer.name
-    return name, -1.0 if scoring.startswith(("accuracy", "minus", "neg_")) else 1.0
 
 
 def _find_difference(
@@ -186,10 +139,12 @@ def _find_difference(
     it the difference of the roots. The interval treats this sum as fixed, and is too wide if the
     roots differ much (``tests/validity/test_sizes.py``).
     """
-    difference = report.comparison.differences[pair]
-    name, scale = _find_compared_metric(report)
-    if name == ROOT:
-        scale /= sum(in_target_unit(report.reports[one].answer)[0] for one in pair) or 1.0
+    difference, deciding = report.comparison.differences[pair], report.deciding
+    # scores that are the negative of the shown quantity
+    negative = ("neg_",) if deciding else ("accuracy", "minus", "neg_")
+    scale = -1.0 if (deciding or report.comparison.scoring).startswith(negative) else 1.0
+    if report.quantity == ROOT:
+        scale /= sum(_sections.in_target_unit(report.reports[one].answer)[0] for one in pair) or 1.0
     value, *ends = (scale * end for end in (difference.value, *difference.interval))
     interval = replace(difference.interval, low=min(ends), high=max(ends))
     if abs(value) < 1e-12 * (interval.high - interval.low):  # rounding
@@ -199,13 +154,13 @@ def _find_difference(
 
 def _write_chance(difference: float, interval: ConfidenceInterval, pvalue: float) -> str:
     """Return the P-value of a pair, or "--" for equal scores, which leave nothing to test."""
-    return "--" if difference == 0 and np.isnan(interval.low) else write_pvalue(pvalue)
+    return "--" if difference == 0 and np.isnan(interval.low) else _text.write_pvalue(pvalue)
 
 
 def _compare_two(report: ComparisonReport) -> list[str]:
     """Return the difference of two models in the unit of the target, empty without an interval."""
     ((first, second), difference), *_ = report.comparison.differences.items()
-    name, _ = _find_compared_metric(report)
+    name = report.quantity
     value, interval = _find_difference(report, (first, second))
     first, second = _quote(first), _quote(second)
     shown = difference.pvalue <= difference.level
@@ -216,9 +171,9 @@ def _compare_two(report: ComparisonReport) -> list[str]:
     scale, unit = (100.0, " percentage points") if name in _sentences.SHARES else (1.0, "")
     spread = scale * (interval.high - interval.low) / 4
     amount, low, high = (
-        write_estimate(scale * end, spread) for end in (value, interval.low, interval.high)
+        _text.write_estimate(scale * end, spread) for end in (value, interval.low, interval.high)
     )
-    level, chance = f"{100 * interval.confidence_level:g} % CI", say_pvalue(difference.pvalue)
+    level, chance = f"{100 * interval.confidence_level:g} % CI", _text.say_pvalue(difference.pvalue)
     amount = f"{first} minus {second} is {amount}{unit} ({level} {low} to {high})."
     if shown:
         order = "lower" if value < 0 else "higher"
@@ -230,14 +185,11 @@ def _compare_two(report: ComparisonReport) -> list[str]:
 def _compare_many(report: ComparisonReport) -> list[str]:
     """Return the best of many models, and how many pairs differ, empty if the tests disagree."""
     # the best by the main estimate, if the tests agree
-    comparison, best = report.comparison, report.comparison.best
-    first = report.first
+    comparison, best, first = report.comparison, report.comparison.best, report.first
+    shown = report.estimates[best[0]]
     if report.deciding:
-        quantity, sign = _find_compared_metric(report)
         # the value of the table, as for one model; the tests compare means over test sets
-        value = comparison.values[comparison.names.index(best[0])]
-        known = report.reports[best[0]].metrics.get(report.deciding)
-        amount = write_number(sign * (value if known is None else known.value))
+        amount = _text.write_number(shown.value)
     else:
         sign = -1.0 if first.answer.name == AREA else 1.0
         values = {name: sign * one.value for name, one in report.estimates.items()}
@@ -245,13 +197,11 @@ def _compare_many(report: ComparisonReport) -> list[str]:
         if values[best[0]] - smallest > 1e-9 * abs(smallest):
             return []
         unit = _sentences.find_unit(first)
-        width = _sentences.find_width(report.estimates[best[0]], unit)
-        amount = _sentences.write_amount(report.estimates[best[0]].value, unit, width)
-        quantity = ROOT if unit == "squared" else first.answer.name
+        amount = _sentences.write_amount(shown.value, unit, _sentences.find_width(shown, unit))
     n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
     verb = "has" if len(best) == 1 else "have"
     return [
-        f"{join_words([*map(_quote, best)], 'and')} {verb} the best {quantity}, {amount}; "
+        f"{join_words([*map(_quote, best)], 'and')} {verb} the best {report.quantity}, {amount}; "
         f"{n_found} of {len(comparison.differences)} pairs differ significantly "
         f"({comparison.title}, level {100 * comparison.level:.3g} % for all pairs)."
     ]
@@ -263,44 +213,44 @@ def _compare_many(report: ComparisonReport) -> list[str]:
 def show_side_by_side(report: ComparisonReport) -> Section:
     """Return the section on errors and metrics, with one row for each model."""
     # metrics that some of the models have
-    first, noun, level = report.first, _name_system(report), write_level(report.first)
-    available = {name for one in report.reports.values() for name in find_main_metrics(one)}
-    named = "error" if noun == "estimator" else first.answer.name
-    named = ROOT if first.answer.loss == "squared" else named
+    first, level, quantity = report.first, _sections.write_level(report.first), report.quantity
+    available = {
+        name for one in report.reports.values() for name in _sections.find_main_metrics(one)
+    }
+    named = ROOT if first.answer.loss == "squared" else first.answer.name
     main = [named] if report.deciding else []
-    quantity = next(iter(report.estimates.values())).name if main else named
     metrics = [name for name in USUAL if name in available]
     metrics = [name for name in metrics if _sentences.name_metric(name) not in (named, quantity)]
     rows: list[Any] = []
     for name, estimate in report.estimates.items():
         one = report.reports[name]
-        values = find_main_metrics(one)
-        cells: list[Any] = [in_target_unit(one.answer)[0] for _ in main]
+        values = _sections.find_main_metrics(one)
+        cells: list[Any] = [_sections.in_target_unit(one.answer)[0] for _ in main]
         cells += [values[metric].value if metric in values else "--" for metric in metrics]
-        value, _, interval = in_target_unit(estimate)
+        value, _, interval = _sections.in_target_unit(estimate)
         rows.append((name, value, interval, *cells))
     # how many beat the baseline
-    known = [one for one in _judge_systems(report).values() if one.reference]
+    known = [one for one in report.judgments.values() if one.reference]
     heading = f"The models are compared by the {quantity}"
     if known:
         n_better, references = sum(one.better for one in known), {one.reference for one in known}
         than = references.pop() if len(references) == 1 else "the baseline"
-        heading = f"{quantity[0].upper()}{quantity[1:]}: {n_better} of {len(report)} {noun}s "
+        heading = f"{quantity[0].upper()}{quantity[1:]}: {n_better} of {len(report)} models "
         heading += f"{'is' if n_better == 1 else 'are'} significantly better than {than}"
-    head = [noun, quantity, level, *main, *map(_sentences.name_metric, metrics)]
-    table = Table(f"The best {noun} is listed first.", head, rows, left=(0, 2))
+    head = ["model", quantity, level, *main, *map(_sentences.name_metric, metrics)]
+    table = Table("The best model is listed first.", head, rows, left=(0, 2))
     return Section(heading, tables=[table])
 
 
 def show_pairs(report: ComparisonReport) -> Section | None:
     """Return the section on the differences of all pairs, or of the ranks of many models."""
-    comparison, level = report.comparison, write_level(report.first)
+    comparison, level = report.comparison, _sections.write_level(report.first)
     if comparison is None:
         return None
-    differences, noun = comparison.differences, _name_system(report)
+    differences, name = comparison.differences, report.quantity
     n_found = sum(one.pvalue <= comparison.level for one in differences.values())
     verb = "differs" if 1 in (n_found, len(differences)) else "differ"
-    heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
+    heading = f"{n_found} of {_text.count(len(differences), 'pair')} {verb} significantly"
     if len(report) == 2:
         heading = f"The models {'differ' if n_found else 'do not differ'} significantly"
     # ranks of many models
@@ -312,7 +262,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
             for name, rank in ranks
         ]
         caption = "Rank 1 is the best. The intervals are simultaneous."
-        tables.append(Table(caption, [noun, "rank", level], ranked, left=(0, 2)))
+        tables.append(Table(caption, ["model", "rank", level], ranked, left=(0, 2)))
         if len(report) > MAX_TABULATED:
             return Section(heading, tables=tables)
     # all pairs, the significant ones first
@@ -322,8 +272,7 @@ def show_pairs(report: ComparisonReport) -> Section | None:
         for pair, one in listed
         for ends in [_find_difference(report, pair)]
     ]
-    name, _ = _find_compared_metric(report)
-    on = "test sets" if noun == "estimator" else "samples"
+    on = "test sets" if report.first.out_of_fold.n_fits else "samples"
     corrected = f", simultaneous {CORRECTED[comparison.correction]}" if len(report) > 2 else ""
     table = Table(
         f"The table lists differences in {name} on the same {on} ({comparison.title}{corrected}).",
@@ -352,38 +301,27 @@ def show_measures(report: ComparisonReport) -> Section | None:
         for measure, pair, difference, low, high, pvalue in map(dict.values, report.measures)
         for ends in [replace(interval, low=low, high=high)]
     ]
-    about = "Each test is for one pair and one measure."
-    head = ["measure", "pair", "difference", write_level(report.first), "P"]
-    if len(report) == 2:
-        about = f"Each difference is {' minus '.join(report)}."
-        rows = [(row[0], *row[2:]) for row in rows]
-        head.remove("pair")
-    table = Table(
-        f"{about} The P-values are not corrected for multiple tests.",
-        head,
-        rows,
-        left=(0, len(head) - 2, len(head) - 4),
-    )
+    head = ["measure", "pair", "difference", _sections.write_level(report.first), "P"]
+    caption = "Each test is for one pair and one measure. The P-values are not corrected for "
+    table = Table(f"{caption}multiple tests.", head, rows, left=(0, 1, 3))
     # one axes for each curve
     figures, first = [], report.first.out_of_fold
-    caption = "The figure shows all ROC curves. "
-    pooled = NOT_IN_TABLE.format("AUC")
-    if len(report) <= MAX_SHADED:
-        caption = caption.replace(".", " with pointwise intervals.")
-        pooled += WITHOUT_RETRAINING
-    caption = f"{caption}{pooled * (first.n_fits > 0)}".strip()
-    curves: list[tuple[Any, str]] = [(RocCurveDisplay, caption)]
+    shaded = len(report) <= MAX_SHADED
+    caption = f"The figure shows all ROC curves{' with pointwise intervals' * shaded}. "
+    if first.n_fits:
+        caption += _sections.NOT_IN_TABLE.format("AUC") + _sections.WITHOUT_RETRAINING * shaded
+    curves: list[tuple[Any, str]] = [(RocCurveDisplay, caption.strip())]
     predicted = [one.out_of_fold.probabilities for one in report.reports.values()]
     if any(one is not None for one in predicted):
         curves += [
-            (ReliabilityDisplay, f"The figure shows {CALIBRATION_CURVE}."),
+            (ReliabilityDisplay, f"The figure shows {_sections.CALIBRATION_CURVE}."),
             (NetBenefitDisplay, "The figure shows the net benefit of each model by threshold."),
         ]
-    positive = quote_label(first.target.classes[first.target.positive_code])
+    positive = _text.quote_label(first.target.classes[first.target.positive_code])
     about = f" The positive class is {positive}."
     for display, caption in curves if len(report) <= len(LINES) else ():
         draw = partial(draw_systems, report.reports, display)
-        figures.append(Figure(draw, caption + about, label=caption, height=CURVE_HEIGHT))
+        figures.append(Figure(draw, caption + about, label=caption, height=_sections.CURVE_HEIGHT))
     return Section("Differences by other measures", figures=figures, tables=[table])
 
 
@@ -391,8 +329,8 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     """Draw the curve of each model on one axes, with one legend entry for each reference line."""
     drawn, many = [], len(reports) > MAX_SHADED
     for position, (name, report) in enumerate(reports.items()):
-        once, true, options = read_once(report)
-        predictions, shown = report.out_of_fold, shorten_name(name_label(name))
+        once, true, options = _sections.read_once(report)
+        predictions, shown = report.out_of_fold, shorten_name(_text.name_label(name))
         if predictions.probabilities is None and display is not RocCurveDisplay:
             continue
         scores, positive = predictions.probabilities, predictions.target.positive_code
@@ -411,7 +349,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     # simultaneous bands of several curves would cover each other, and so would many intervals
     for shade in [one for one in ax.collections if many or "band of" in str(one.get_label())]:
         shade.remove()
-    end_axes(ax, drawn, omitted=("interval at",))
+    _sections.end_axes(ax, drawn, omitted=("interval at",))
 
 
 def show_each_subgroup(report: ComparisonReport) -> Section | None:
@@ -424,30 +362,21 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
     rows = []
     for name, system in product(subgroups, by_system):
         estimate = by_system[system][name]
-        value, _, interval = in_target_unit(estimate)
+        value, _, interval = _sections.in_target_unit(estimate)
         rows.append((str(name), f"{estimate.n_samples}", system, value, interval))
     squared, first = report.first.answer.loss == "squared", next(iter(subgroups.values()))
     quantity = ROOT if squared else first.name
-    head = ["subgroup", "samples", _name_system(report), quantity, write_level(report.first)]
-    caption = f"The table lists the {quantity} of each {head[2]} in each subgroup."
+    head = ["subgroup", "samples", "model", quantity, _sections.write_level(report.first)]
+    caption = f"The table lists the {quantity} of each model in each subgroup."
     table = Table(caption, head, rows, left=(0, 2, 4))
     return Section("By subgroup", tables=[table], in_summary=True)
-
-
-def list_verdicts(report: ComparisonReport) -> Section:
-    """Return the section on the verdict on each model, and its comparison with the baseline."""
-    verdicts = [
-        " ".join([f"{name}: {one.verdict}", *compare_with_baseline(one)])
-        for name, one in report.reports.items()
-    ]
-    return Section("Individual results", explains=verdicts)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ComparisonReport(Report):
     """Reports of several models, and the comparison of all pairs."""
 
-    SECTIONS = (show_side_by_side, show_pairs, show_measures, show_each_subgroup, list_verdicts)
+    SECTIONS = (show_side_by_side, show_pairs, show_measures, show_each_subgroup)
     MAIN_TABLE = "estimators", "name"
 
     answer: Comparison | None = field(repr=False)
@@ -470,29 +399,34 @@ class ComparisonReport(Report):
     def _entries(self) -> Mapping[str, Any]:
         return self.reports
 
+    title = "Comparison of models"
+
     @property
-    def title(self) -> str:
-        """Heading of the page."""
-        return f"Comparison of {_name_system(self)}s"
+    def quantity(self) -> str:
+        """Display name of the compared metric, which is the root of a mean squared error."""
+        if self.deciding:
+            return str(next(iter(self.estimates.values())).name)
+        return ROOT if self.first.answer.loss == "squared" else str(self.first.answer.name)
+
+    @cached_property
+    def judgments(self) -> dict[str, Judgment]:
+        """Whether each model is better than the baseline by the metric that decides."""
+        return {name: judge(one, self.deciding) for name, one in self.reports.items()}
 
     @property
     def facts(self) -> list[str]:
         """The size of the data, the estimators, and the method of evaluation."""
-        noun = _name_system(self)
-        steps = [
-            f"{name}: {one.estimator_name}"
-            for name, one in self.reports.items()
-            if noun == "estimator"
-        ]
-        on = "on the same folds" if noun == "estimator" else "on the same samples"
-        size = f"{self.first.facts[0]}; {len(self)} {noun}s {on}"
+        fitted = self.first.out_of_fold.n_fits > 0
+        steps = [f"{name}: {one.estimator_name}" for name, one in self.reports.items() if fitted]
+        on = "on the same folds" if fitted else "on the same samples"
+        size = f"{self.first.facts[0]}; {len(self)} models {on}"
         return [size, *([list_few(steps)] if steps else []), *self.first.basis[:1]]
 
     _write_verdict = write_comparison
 
     def _draw_main(self) -> Figure:
         label = f"Main estimates of {len(self)} models with their intervals. A table has the "
-        height = 1.3 + 0.42 * min(len(self), MAX_DRAWN)
+        height = 1.3 + 0.42 * min(len(self), _sections.MAX_DRAWN)
         return Figure(self.plot, "", f"{label}numbers.", height=height)
 
     def _list_rows(self) -> list[dict[str, Any]]:
@@ -500,11 +434,13 @@ class ComparisonReport(Report):
         for name, one in self.reports.items():
             low, high = one.answer.interval
             row = {"name": name, "error": one.answer.value, "low": low, "high": high}
-            rows.append(row | {key: each.value for key, each in find_main_metrics(one).items()})
+            rows.append(
+                row | {key: each.value for key, each in _sections.find_main_metrics(one).items()}
+            )
         return rows
 
     @property
-    def predictions(self) -> DataFrame:
+    def predictions(self) -> _text.DataFrame:
         """The predictions of all models, with a column of their names. Requires pandas."""
         import pandas as pd
 
@@ -523,14 +459,13 @@ class ComparisonReport(Report):
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the error of each model with its interval. Requires matplotlib."""
-        return plot_estimates(self.first, ax, self.estimates, quoted=None)
+        return _sections.plot_estimates(self.first, ax, self.estimates, quoted=None)
 
     def to_methods(self) -> str:
         """Return a paragraph on the methods, and one on the comparison, with references."""
         compared, paragraph = "", _sentences.write_methods(self.reports, self.deciding)
         if self.comparison is not None:
-            name, _ = _find_compared_metric(self)
-            compared = replace(self.comparison, scoring=name).to_methods()
+            compared = replace(self.comparison, scoring=self.quantity).to_methods()
             # references are numbered through both paragraphs
             compared = compared.replace("[1]", f"[{paragraph.count(chr(10) + '[') + 1}]")
         return "\n\n".join(filter(None, [paragraph, compared]))
@@ -589,16 +524,13 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | N
 def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Comparison | None:
     """Compare all pairs by blocks of time, or None if a fit failed."""
     predictions = [report.out_of_fold for report in reports.values()]
-    tests = np.array(
-        [np.bincount(system.row, minlength=len(system.target)) for system in predictions]
-    )
+    n = len(predictions[0].target)
+    tests = np.array([np.bincount(system.row, minlength=n) for system in predictions])
     if np.any(tests != tests[0]):
         return None
     # the mean loss of each sample in the order of time
     tested, level = tests[0] > 0, next(iter(reports.values())).confidence_level
-    sums = np.array(
-        [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]
-    )
+    sums = np.array([np.bincount(system.row, system.loss, n) for system in predictions])
     scores = (1.0 if scoring == "accuracy" else 0.0) - (sums[:, tested] / tests[0][tested]).T
     # the mean of the scores is the weighted mean
     weight = predictions[0].weight[tested]
@@ -623,49 +555,40 @@ def compare_measures(
     Predictions of estimators are compared over test sets, which includes the variation from
     retraining. Other predictions are compared over samples.
     """
-    first, ratio = next(iter(reports.values())), None
+    first = next(iter(reports.values()))
     predictions, target = first.out_of_fold, first.out_of_fold.target
     systems = {name: one.out_of_fold for name, one in reports.items()}
     scored = all(one.class_scores is not None for one in systems.values())
     in_time = predictions.cases.kind is UnitKind.TIME_BLOCK
     if target.outputs or target.n_classes != 2 or not scored or in_time:
         return
-    level, compared = first.confidence_level, _find_deciding(first, deciding).name
-    if predictions.n_fits:
-        ratio = predictions.test_train_ratio
+    compared, (_, _, drawn) = _find_deciding(first, deciding).name, _sections.read_once(first)
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}
-    positive, (_, _, drawn) = target.positive_code, read_once(first)
     for measure in next(iter(values.values())):
         columns = {name: one[measure] for name, one in values.items() if measure in one}
         kept = ~np.isnan(next(iter(columns.values())))
-        truth, metric = None, None
-        if measure == AREA:
-            truth, metric = (target.codes == positive)[predictions.row].astype(int), roc_auc_score
         if measure == compared or len(columns) < len(reports) or kept.sum() < 2:
             continue
+        truth, metric = None, None
+        if measure == AREA:
+            truth = (target.codes == target.positive_code)[predictions.row].astype(int)
+            metric = roc_auc_score
+        # each pair alone, so that its interval and its P-value agree
         for pair in combinations(columns, 2):
-            # each pair alone, so that its interval and its P-value agree
-            if ratio is None:
-                sampling: dict[str, Any] = {
-                    key: None if drawn[key] is None else drawn[key][kept]
-                    for key in ("groups", "sample_weight")
-                }
-                compare = partial(
-                    compare_predictions,
-                    truth if truth is None else truth[kept],
-                    {name: columns[name][kept] for name in pair},
-                    metric=metric,
-                    method="max_t",
-                    random_state=seed,
-                    **sampling,
-                )
-            else:
-                by_fit = {name: _by_fit(systems[name], columns[name], truth) for name in pair}
-                if np.isnan([*by_fit.values()]).any():  # a test set without one of the classes
+            if predictions.n_fits:
+                scores = {name: _by_fit(systems[name], columns[name], truth) for name in pair}
+                ratio = predictions.test_train_ratio
+                compare: Any = partial(compare_scores, scores, test_train_ratio=ratio)
+                if np.isnan([*scores.values()]).any():  # a test set without one of the classes
                     continue
-                compare = partial(compare_scores, by_fit, test_train_ratio=ratio)
+            else:
+                scores = {name: columns[name][kept] for name in pair}
+                options: Any = {"metric": metric, "method": "max_t", "random_state": seed}
+                for key in ("groups", "sample_weight"):
+                    options[key] = None if drawn[key] is None else drawn[key][kept]
+                compare = partial(compare_predictions, truth, scores, **options)
             with ignored_warnings(UserWarning):  # of undefined intervals, which the table shows
-                one = compare(confidence_level=level).difference
+                one = compare(confidence_level=first.confidence_level).difference
             largest = np.inf if measure.startswith("net benefit") else 1.0
             low, high = np.clip([*one.interval], -largest, largest).tolist()
             yield {

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
@@ -32,7 +32,12 @@ from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import ANY_NUMBER, REPORTED, REPORTED_ROWS, Metric
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._importance import list_drops
-from skeval.model_selection._interval_methods import AUTO, add_positive_weight, collect_repeats
+from skeval.model_selection._interval_methods import (
+    AUTO,
+    add_positive_weight,
+    collect_repeats,
+    error_of_some,
+)
 from skeval.model_selection._score_interval import find_reported, measure_metrics
 from skeval.model_selection._searches import read_search, summarize_searches
 from skeval.model_selection._subgroups import read_subgroups
@@ -49,18 +54,7 @@ from skeval.report import (
 from skeval.report._comparison import compare_reports, join_reports
 from skeval.report._data_checks import CHECKS
 from skeval.report._page import CheckResult, Figure, Section, Table, list_grave, note
-from skeval.report._parts import (
-    IMPORTANCE,
-    PARTS,
-    Clock,
-    Evaluation,
-    Finished,
-    OwnCheck,
-    RunOptions,
-    Task,
-)
 from skeval.report._report import Report, recorded
-from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
 from skeval.utils._compat import BaseSearchCV
@@ -91,7 +85,7 @@ def evaluate(
     feature_names: Sequence[str] | None = None,
     left_out: Any = None,
     ignore: str | Iterable[str] = (),
-    checks: Sequence[OwnCheck] = (),
+    checks: Sequence[_parts.OwnCheck] = (),
     pos_label: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -262,11 +256,12 @@ def evaluate(
     _checks.refuse_no_target(estimator, y)
     several = isinstance(estimator, Mapping)
     estimators = check_estimators(estimator) if several else {"": estimator}
-    clock, seed = Clock(budget), _checks.small_seed(random_state)
+    clock, seed = _parts.Clock(budget), _checks.small_seed(random_state)
     _checks.check_count("n_permutations", n_permutations, 0)
     parts, ignored = check_include(include), _warnings.check_codes(ignore, checks)
     # the data, without the column of the groups
-    table = _arguments.convert_arrow(X)
+    # the rows of an Arrow table cannot be selected
+    table = X.to_pandas() if hasattr(X, "column_names") and hasattr(X, "to_pandas") else X
     X, groups = _arguments.take_column("groups", table, groups)
     X, time = _arguments.take_column("time", X, time)
     by = _arguments.find_column("by", table, by)
@@ -276,8 +271,8 @@ def evaluate(
         rows |= {"left_out": left_out, "params": params, "names": row_names}
         X, time, rows = sort_rows(X, time, rows)
         y, groups, by, sample_weight, left_out, params, row_names = rows.values()
-    # one task for each estimator, with the same options
-    options = RunOptions(
+    # the fits of each estimator, with the same options
+    options = _parts.RunOptions(
         seed=seed,
         n_permutations=n_permutations,
         include=parts,
@@ -293,23 +288,29 @@ def evaluate(
     )
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "params": params, "confidence_level": confidence_level}
-    tasks = {}
-    for name, model in estimators.items():
-        inputs = validate_inputs(model, X, y, groups, method=AUTO, several=True, **run)
-        tasks[name] = make_task(inputs, options)
+    prepared = {
+        name: prepare_fits(
+            validate_inputs(model, X, y, groups, method=AUTO, several=True, **run), options
+        )
+        for name, model in estimators.items()
+    }
+    every_inputs = [runner.inputs for runner, _ in prepared.values()]
     if time is not None:
-        cv = choose_time_folds(cv, time, next(iter(tasks.values())).target)
+        cv = choose_time_folds(cv, time, every_inputs[0].target)
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
     with tallied_warnings():
-        planned = _parts.choose_folds(tasks, cv, clock)
-        first = next(iter(planned.values()))
-        if time is not None and not first.ordered:
+        cv, splitter, notes = _parts.choose_folds(every_inputs, cv, clock.left, seed)
+        tasks = {
+            name: _parts.plan_task(*fits, options, cv, splitter, notes)
+            for name, fits in prepared.items()
+        }
+        if time is not None and not all(task.ordered for task in tasks.values()):
             raise ValueError(
                 "cv must test later samples than it trains on if time is passed, got "
-                f"{first.splitter!r}. Leave cv out, or pass the number of folds."
+                f"{splitter!r}. Leave cv out, or pass the number of folds."
             )
-        evaluations = _parts.estimate_mains(planned, clock)
+        evaluations = _parts.estimate_mains(tasks, clock)
         for name, evaluation in evaluations.items():
             if several:
                 begin_step(f"evaluating {name}", verbose)
@@ -343,8 +344,11 @@ def check_estimators(estimators: Mapping[Any, Any]) -> dict[str, Any]:
     return named
 
 
-def make_task(inputs: Inputs, options: RunOptions) -> Task:
-    """Return the task of one estimator. Raise an error if an option is wrong for the data."""
+def prepare_fits(inputs: Inputs, options: _parts.RunOptions) -> tuple[Runner, FitRequest]:
+    """Return what fits an estimator, and the outputs of each fit.
+
+    Raise an error if an option is wrong for the data.
+    """
     # options that depend on the target and the number of samples
     if inputs.target.outputs:
         for option in ("pos_label", "left_out"):
@@ -355,19 +359,21 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
         inputs = inputs.with_options(target=target.with_positive(options.pos_label))
     elif target.n_classes == 2:  # the reported class is also that of the scores
         inputs = inputs.with_options(target=replace(target, positive=target.positive_code))
-    check_left_out(options.left_out, len(inputs.target))
+    for name, column in options.left_out.items():
+        if column.shape != target.y.shape[:1]:
+            raise ValueError(
+                f"left_out must have a value for each of {len(target)} samples, {name!r} has shape "
+                f"{column.shape}."
+            )
     if options.by is not None:
         _checks.refuse_shuffled_index(inputs.X, {"by": options.by})
         read_subgroups(options.by, len(inputs.target))  # raise before the work
-    # outputs of each fit, of the estimator without resampling of its own
     request = request_scores(inputs, options)
-    rule, notes = skip_nested_resampling(inputs.estimator)
-    inputs = inputs.with_options(estimator=rule)
     inputs = add_positive_weight(inputs, options.sample_weight)
-    return Task(runner=Runner(inputs), request=request, options=options, notes=tuple(notes))
+    return Runner(inputs), request
 
 
-def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
+def request_scores(inputs: Inputs, options: _parts.RunOptions) -> FitRequest:
     """Return the request for scores of each fit, and for the results of a final search.
 
     The importance of features is the decrease of the estimator's score for each shuffled feature.
@@ -386,7 +392,7 @@ def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
         if len(set(named)) < len(named):
             named = tuple(f"{name} [{column}]" for column, name in enumerate(named))
         drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, named, seed=options.seed)
-        scorers |= {IMPORTANCE + name: one for name, one in drops.items()}
+        scorers |= {_parts.IMPORTANCE + name: one for name, one in drops.items()}
     check_scorers(inputs, scorers)
     # the results of a search at the end of a pipeline
     final = inputs.estimator
@@ -397,7 +403,9 @@ def request_scores(inputs: Inputs, options: RunOptions) -> FitRequest:
     return FitRequest(scorers=scorers, scoring=scorers, raises=raises, note=note)
 
 
-def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> EvaluationReport:
+def _report_one(
+    evaluation: _parts.Evaluation, estimator: Any, clock: _parts.Clock
+) -> EvaluationReport:
     """Return the report of an estimator from its main estimate, with all that is computed of it."""
     summary = clock.finish(_summarize, evaluation)
     metrics, baseline, rare = (summary[name] for name in ("metrics", "baseline", "rare_class"))
@@ -407,15 +415,13 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
         better = interval.low > rare.chance
     judged = replace(evaluation, better=better, metric=None if rare is None else rare.metric)
     # the other estimates and the tests
-    finished = _parts.run_parts(judged, clock)
-    checks, cautions = clock.finish(_run_checks, judged, finished, summary, clock)
+    results, notes = _parts.run_parts(judged, clock)
+    checks, cautions = clock.finish(_run_checks, judged, summary | results, notes, clock)
     if not clock.stopped and not clock.allows(1):
-        finished.omitted["fits to shuffled labels"] = "more than the time limit allows"
+        results["omitted"]["fits to shuffled labels"] = "more than the time limit allows"
     report = EvaluationReport(
-        estimates=Results({one.method: one for one in finished.estimates}),
         **summary,
-        **finished.results,
-        omitted=finished.omitted,
+        **results,
         feature_names=evaluation.options.feature_names,
         n_features=_arguments.count_columns(evaluation.inputs.X),
         positive=_findings.find_positive_class(evaluation.target),
@@ -425,21 +431,12 @@ def _report_one(evaluation: Evaluation, estimator: Any, clock: Clock) -> Evaluat
     )
     # an interruption comes first, then the relation to the baseline, which the report decides
     notes = [_sentences.note_interruption(clock.stopped)] if clock.stopped else []
-    notes += _note_baseline(report, serious=bool(list_grave(cautions)))
+    decided = report.out_of_fold.cases.n_units < 2 or _findings.judge(report).better
+    if baseline is not None and not (baseline.better or decided or list_grave(cautions)):
+        hamming = evaluation.target.outputs and report.loss == "zero_one"
+        name = report.answer.name if hamming else ""
+        notes.append(_sentences.note_baseline(baseline, report.loss, name))
     return replace(report, warnings=(*notes, *cautions), checks=tuple(checks))
-
-
-def _note_baseline(report: EvaluationReport, *, serious: bool) -> Iterator[CheckResult]:
-    """Yield a note if the model is not better than the baseline, and no other metric decides.
-
-    Nothing is said of the baseline after a serious warning.
-    """
-    baseline, predictions, answer = report.baseline, report.out_of_fold, report.answer
-    if baseline is None or predictions.cases.n_units < 2 or serious:
-        return
-    if not (baseline.better or _findings.judge(report).better):
-        name = answer.name if predictions.target.outputs and report.loss == "zero_one" else ""
-        yield _sentences.note_baseline(baseline, report.loss, name)
 
 
 def note_order(n_units: int) -> CheckResult:
@@ -456,12 +453,15 @@ def note_order(n_units: int) -> CheckResult:
 
 
 def _run_checks(
-    evaluation: Evaluation, finished: Finished, summary: Mapping[str, Any], clock: Clock
+    evaluation: _parts.Evaluation,
+    computed: Mapping[str, Any],
+    notes: Sequence[CheckResult],
+    clock: _parts.Clock,
 ) -> tuple[list[CheckResult], list[CheckResult]]:
     """Return the results of all checks, and the warnings with notes on the run."""
     inputs, target, options = evaluation.inputs, evaluation.target, evaluation.options
     predictions, names, ignored = evaluation.predictions, options.feature_names, options.ignored
-    metrics, calibration = summary["metrics"], summary["calibration"]
+    metrics, estimates = computed["metrics"], computed["estimates"].values()
     units = predictions.cases
     found: list[CheckResult] = []
     if target.outputs:
@@ -494,13 +494,13 @@ def _run_checks(
         cautions.append(note_order(units.n_units))
     if units.kind is UnitKind.FOLD:
         cautions.append(_sentences.note_given_folds(units.n_units))
-    cautions += finished.cautions
-    cautions += _warnings.warn_of_calibration(calibration)
-    test = finished.results["permutation"]
+    cautions += notes
+    cautions += _warnings.warn_of_calibration(computed["calibration"])
+    test = computed["permutation"]
     cautions += _warnings.warn_of_pure_groups(predictions, test)
-    stability = finished.results["selection_stability"]
+    stability = computed["selection_stability"]
     cautions += _warnings.warn_of_selection(stability)
-    cautions += _warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind)
+    cautions += _warnings.check_estimates(estimates, evaluation.estimate, units.kind)
     cautions = [one for one in cautions if one.code not in ignored]
     found = [one for one in found if one.code not in ignored]
     # why other checks have no finding
@@ -508,7 +508,7 @@ def _run_checks(
     others = dict.fromkeys(skipped, "not applicable")
     others |= {} if test is not None else {"single-label-groups": "not run"}
     others |= {} if stability is not None else {"selection": "not run"}
-    if not any(one.method == ".632+" for one in finished.estimates):
+    if not any(one.method == ".632+" for one in estimates):
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
     named = _data_checks.drop_repeated([*results, *found])  # no finding is said twice
@@ -516,14 +516,11 @@ def _run_checks(
     return results, _data_checks.write_cautions(named) + cautions
 
 
-def _summarize(evaluation: Evaluation) -> dict[str, Any]:
+def _summarize(evaluation: _parts.Evaluation) -> dict[str, Any]:
     """Return the results that are computed from the predictions of the main estimate."""
     answer, predictions, inputs = evaluation.estimate, evaluation.predictions, evaluation.inputs
     loss, options = inputs.loss, evaluation.options
-    if evaluation.target.outputs:
-        metrics = measure_outputs(evaluation)
-    else:
-        metrics = measure_named(evaluation)
+    metrics = (measure_outputs if evaluation.target.outputs else measure_named)(evaluation)
     summary = _findings.summarize(
         predictions,
         answer,
@@ -534,7 +531,14 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
         _parts.find_earlier(evaluation),
     )
     rare = summary["rare_class"]
-    subgroups = _parts.measure_subgroups(evaluation, None if rare is None else rare.metric)
+    # the error, or the metric of a rare class, in each subgroup
+    metric = None if rare is None else rare.metric
+    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
+    error = partial(error_of_some, counted, predictions, answer)
+    with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
+        subgroups = _arguments.measure_slices(
+            predictions, options.by, metric, inputs.confidence_level, error
+        )
     return summary | {
         "loss": "zero_one" if answer.loss == "hamming" else loss.name,
         "subgroups": subgroups,
@@ -543,7 +547,7 @@ def _summarize(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def measure_named(evaluation: Evaluation) -> Results:
+def measure_named(evaluation: _parts.Evaluation) -> Results:
     """Return the metrics of the predictions and the requested scores.
 
     A score with a name has the interval of its metric, as in `score_interval`. The metric of the
@@ -558,7 +562,7 @@ def measure_named(evaluation: Evaluation) -> Results:
         if isinstance(scorer, str)
     }
     also = {scorer for scorer, metric in found.values() if metric == scorer} - REPORTED.keys()
-    scores = {n: s for n, s in predictions.scores.items() if not n.startswith(IMPORTANCE)}
+    scores = {n: s for n, s in predictions.scores.items() if not n.startswith(_parts.IMPORTANCE)}
     predictions = replace(predictions, scores=scores)
     metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
     for name, metric in metrics.items():
@@ -591,7 +595,7 @@ def share_interval(metric: Estimate, answer: Estimate, row: Metric) -> Estimate:
     return replace(metric, value=value, standard_error=error, limits=limits, bounds=(low, high))
 
 
-def measure_outputs(evaluation: Evaluation) -> Results:
+def measure_outputs(evaluation: _parts.Evaluation) -> Results:
     """Return the error over all outputs, the error of each output, and the requested scores."""
     metrics = Results({evaluation.estimate.name: evaluation.estimate})
     for output, loss in losses_by_output(evaluation.inputs.loss, evaluation.target).items():
@@ -612,7 +616,7 @@ def note_search(model: Any, X: Any, y: Any) -> Any:
         return None
 
 
-def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
+def _summarize_searches(evaluation: _parts.Evaluation) -> Estimate | None:
     """Return the optimism from the searches in the training parts."""
     predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
     searches, ratio = list(predictions.noted), predictions.test_train_ratio
@@ -625,7 +629,7 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
             return None
 
 
-def _check_order(evaluation: Evaluation) -> list[CheckResult]:
+def _check_order(evaluation: _parts.Evaluation) -> list[CheckResult]:
     """Return the findings about the order of the rows."""
     X, folds, options = evaluation.inputs.X, evaluation.folds, evaluation.options
     columns = _data_checks.name_columns(X, options.feature_names)
@@ -649,53 +653,21 @@ def read_left_out(left_out: Any) -> dict[str, np.ndarray]:
     return {str(name): np.asarray(left_out[name]) for name in left_out}
 
 
-def check_left_out(columns: Mapping[str, np.ndarray], n_samples: int) -> None:
-    """Raise an error unless the columns outside X have one value per sample."""
-    for name, column in columns.items():
-        if column.shape != (n_samples,):
-            raise ValueError(
-                f"left_out must have a value for each of {n_samples} samples, {name!r} has shape "
-                f"{column.shape}."
-            )
-
-
 def check_include(include: Any) -> frozenset[str] | str:
     """Return "auto" or "all", or the names of the parts to run."""
     if isinstance(include, str) and include in ("auto", "all"):
         return include
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
     for name in names:
-        if not (isinstance(name, str) and name in PARTS):
-            options = ", ".join(repr(name) for name, part in PARTS.items() if not part.required)
+        if not (isinstance(name, str) and name in _parts.PARTS):
+            options = ", ".join(
+                repr(name) for name, part in _parts.PARTS.items() if not part.required
+            )
             raise ValueError(
                 f"include must be 'auto', 'all' or some of {options}, got "
-                f"{name!r}{_checks.suggest(name, PARTS)}."
+                f"{name!r}{_checks.suggest(name, _parts.PARTS)}."
             )
     return frozenset(names)
-
-
-def skip_nested_resampling(estimator: Any) -> tuple[Any, list[CheckResult]]:
-    """Return an estimator whose fits do not resample, with a note if they would have.
-
-    With ``n_resamples=0``, a `PerturbationResamplingSVC`, alone or inside other estimators, has
-    the same predictions, but neither cross-validates nor perturbs.
-    """
-    # parameters of all parts that resample
-    parts = {"": estimator, **estimator.get_params(deep=True)}
-    busy = [
-        f"{name}__n_resamples".removeprefix("__")
-        for name, part in parts.items()
-        if isinstance(part, PerturbationResamplingSVC) and part.n_resamples
-    ]
-    if not busy:
-        return estimator, []
-    skipped = note(
-        "nested",
-        "Inner resampling skipped",
-        "PerturbationResamplingSVC was fitted with n_resamples=0",
-        "Its own resampling does not affect predictions, and every fit would repeat it.",
-    )
-    return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [skipped]
 
 
 # --- the report
@@ -774,12 +746,10 @@ def show_perturbation(report: EvaluationReport) -> Section | None:
         for result in intervals
     ]
     # the histograms
-    n = len(intervals[0].replicates)
     text = (
-        f"The model was refitted {n} times with random sample weights. Each value is the "
-        "cross-validated error plus W*/√n, the change of the weighted mean loss. The left "
-        "histogram uses held-out samples, the right one training samples. The spread of the "
-        "values estimates how much the error varies between samples, and determines the interval."
+        f"The model was refitted {len(intervals[0].replicates)} times with random sample weights. "
+        "Each value is the cross-validated error plus W*/√n, the change of the weighted mean loss "
+        "of held-out samples (left) or of training samples (right)."
     )
     # the interval of the first statistic is recommended
     low, high = intervals[0].interval
@@ -842,10 +812,7 @@ def show_selection(report: EvaluationReport) -> Section | None:
     ]
     if stability is not None:
         # the features that were selected most often
-        options: dict[str, Any] = {
-            "feature_names": report.candidate_names,
-            "n_top": _sections.MAX_ROWS,
-        }
+        options: Any = {"feature_names": report.candidate_names, "n_top": _sections.MAX_ROWS}
         figures.append(
             Figure(
                 partial(SelectionFrequencyDisplay.from_result, stability, **options),
@@ -869,26 +836,19 @@ def show_importance(report: EvaluationReport) -> Section | None:
         return None
     score = "accuracy" if report.class_sizes else "R2"
     # the largest drops with their intervals
-    shown = dict(list(importance.items())[: _sections.MAX_DRAWN])
-    lows, highs = zip(*(one.interval for one in shown.values()), strict=True)
-    display = EstimatesDisplay(
-        names=list(shown),
-        values=[one.value for one in shown.values()],
-        lows=lows,
-        highs=highs,
-        xlabel=f"decrease of the {score}",
-    )
+    largest = list(importance.items())[: _sections.MAX_DRAWN]
+    shown = {name: replace(one, name=f"decrease of the {score}") for name, one in largest}
     figure = Figure(
-        display.plot,
+        partial(EstimatesDisplay.from_result, shown),
         "The figure shows the permutation importance of each feature.",
         label=f"Decrease of the {score} for each feature. The table contains the numbers.",
         height=0.9 + 0.42 * len(shown),
     )
     # the result in words and as a table
-    first, largest = next(iter(importance.items()))
+    first, highest = largest[0]
     n_used = sum(one.interval.low > 0 for one in importance.values())
     sentence = (
-        f"Shuffling {first} decreases the {score} most, by {write_number(largest.value)}. The "
+        f"Shuffling {first} decreases the {score} most, by {write_number(highest.value)}. The "
         f"interval of the decrease is above 0 for {n_used} of {count(len(importance), 'feature')}."
     )
     explained = (

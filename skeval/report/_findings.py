@@ -325,8 +325,7 @@ class Baseline:
     ----------
     prediction : str
         Majority class, "the mean" or "the median", or "the class frequencies" for losses of
-        probabilities. For samples in time order, it may be "the naive forecast", or the naive
-        forecast of one season before, if that is better.
+        probabilities. For samples in time order, it may be "the naive forecast", if that is better.
     error : float
         Mean loss of the baseline.
     difference : float

@@ -316,7 +316,7 @@ def render(template: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["join_units"] = mark_options
+    environment.filters["join_units"] = join_units
     return environment.get_template(template).render(values)
 
 
@@ -332,14 +332,6 @@ def join_units(text: str) -> str:
     """Return a sentence without line breaks within "5 %", "P = 0.1" or "CI 1.5 to 2"."""
     units = r"(?<=\d) (?=%)|(?<=%) (?=CI)|(?<=CI) (?=[-\d])|(?<=\b[Pk]) (?=[=<>])|(?<=[=<>]) (?=\d)"
     return re.sub(rf"{units}|(?<=\d) (?=to [-\d])|(?<=\d to) (?=[-\d])", "\u00a0", text)
-
-
-def mark_options(text: str) -> Any:
-    """Return a sentence as HTML without line breaks within units and options such as --time."""
-    from markupsafe import Markup, escape
-
-    option = r'<span class="option">\g<0></span>'
-    return Markup(re.sub(r"(?<![\w-])--[a-z][a-z-]*", option, str(escape(join_units(text)))))
 
 
 WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its text at 9 px or more

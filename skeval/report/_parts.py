@@ -9,7 +9,7 @@ A time limit and Ctrl-C are conditions in its loop, and finished parts are kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -28,10 +28,10 @@ from sklearn.svm import SVC
 from skeval._adapters.runner import NoFitLeftError, Runner
 from skeval._inference.errors import mean_loss_name
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._inference.paired import find_season, stop_when_decided
+from skeval._inference.paired import stop_when_decided
 from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import FitOutput, Inputs, Loss, params_of_part
+from skeval._resampling.inputs import FitOutput, Inputs, Loss, last_step, params_of_part
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
@@ -41,7 +41,6 @@ from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
 from skeval.model_selection._score_interval import measure_scorers, settle
-from skeval.report._arguments import measure_slices
 from skeval.report._findings import ALPHA
 from skeval.report._page import CheckResult, note
 from skeval.report._sentences import PERTURBED, note_few_folds, note_single_group
@@ -50,8 +49,6 @@ from skeval.utils._text import count, quote_label, write_ends, write_number
 
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
-SETTLED = "the interval already excludes chance"
-ON_REQUEST = "on request"
 N_BOOTSTRAPS, N_PERTURBATIONS = 200, 500
 """Numbers of resamples. `bootstrap_error` and `PerturbationResamplingSVC` have options for them."""
 SCORINGS = {
@@ -140,12 +137,20 @@ class RunOptions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """One estimator to evaluate, with its validated arguments."""
+    """One estimator to evaluate, with its validated arguments and its folds."""
 
     runner: Runner
     request: FitRequest
     options: RunOptions
     notes: tuple[CheckResult, ...]
+    """Notes on the number of folds."""
+    splitter: Any
+    design: _interval_methods.RepeatedFolds
+    """Folds of the main estimate, either repeated draws, or the folds passed."""
+    folds: Any
+    """Folds of cross-validation, perturbation and selection, the first repeat of the design."""
+    ordered: bool
+    """Whether the folds keep the order of the samples, which then cannot be exchanged."""
 
     @property
     def inputs(self) -> Inputs:
@@ -164,20 +169,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class PlannedTask(Task):
-    """A task with its folds."""
-
-    splitter: Any
-    design: _interval_methods.RepeatedFolds
-    """Folds of the main estimate, either repeated draws, or the folds passed."""
-    folds: Any
-    """Folds of cross-validation, perturbation and selection, the first repeat of the design."""
-    ordered: bool
-    """Whether the folds keep the order of the samples, which then cannot be exchanged."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Evaluation(PlannedTask):
+class Evaluation(Task):
     """A task with its main estimate, from the fits on all folds."""
 
     estimate: Estimate
@@ -195,18 +187,28 @@ class Evaluation(PlannedTask):
         return self.runner.with_options(error_score="raise")
 
 
-def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[CheckResult]) -> PlannedTask:
-    """Return a task with its folds, with all repeats, and the folds of the first repeat."""
-    drawn = cv is None or isinstance(cv, Integral)
-    design = _interval_methods.plan_repeats(task.inputs, task.root, cv=cv if drawn else splitter)
+def plan_task(
+    runner: Runner,
+    request: FitRequest,
+    options: RunOptions,
+    cv: Any,
+    splitter: Any,
+    notes: Sequence[CheckResult],
+) -> Task:
+    """Return the task of an estimator, with all repeats of the folds, and those of the first."""
+    root = root_seed(options.seed)
+    design = _interval_methods.plan_repeats(runner.inputs, root, cv=cv)
     folds = design.splits
     if folds is None:
         plan = design.plan
         blocks = (plan.draw(fold) for fold in range(plan.n_folds))
         splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
-        folds = plans.KeptFolds(len(task.target), splits)
-    return PlannedTask(
-        **vars(task) | {"notes": (*task.notes, *notes)},
+        folds = plans.KeptFolds(len(runner.inputs.target), splits)
+    return Task(
+        runner=runner,
+        request=request,
+        options=options,
+        notes=tuple(notes),
         splitter=splitter,
         design=design,
         folds=folds,
@@ -217,16 +219,18 @@ def plan_task(task: Task, cv: Any, splitter: Any, notes: Sequence[CheckResult]) 
 # --- the folds
 
 
-def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, PlannedTask]:
-    """Return the tasks with the same folds, or fewer folds if time is limited.
+def choose_folds(
+    every_inputs: Sequence[Inputs], cv: Any, seconds: float, seed: int
+) -> tuple[Any, Any, list[CheckResult]]:
+    """Return the folds of all estimators, as `cv` and as a splitter, and notes on their number.
 
-    None means ten folds, or the maximum number for these data, with a note.
+    None means ten folds, or the maximum number for these data, with a note. If time is limited to
+    some `seconds`, there may be fewer folds. The folds of an integer are drawn for each repeat.
     """
-    first = next(iter(tasks.values()))
-    target, groups, notes = first.target, first.inputs.groups, list[CheckResult]()
-    if cv is None and clock.budget is not None:
-        inputs = [task.inputs for task in tasks.values()]
-        cv, notes = choose_folds_in_time(inputs, clock.left, first.options.seed)
+    inputs, notes = every_inputs[0], list[CheckResult]()
+    target, groups = inputs.target, inputs.groups
+    if cv is None and seconds < np.inf:
+        cv, notes = choose_folds_in_time(every_inputs, seconds, seed)
     n_folds, smallest, rarest = cv, np.inf, ""
     if target.classes is not None:
         sizes = np.bincount(target.codes)
@@ -246,14 +250,14 @@ def choose_folds(tasks: Mapping[str, Task], cv: Any, clock: Clock) -> dict[str, 
         notes.append(note_few_folds(rarest, int(cv), int(cv)))
     if target.classes is not None and groups is not None:
         # classes in one group are tested by models that were trained without them
-        units, last = first.inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
+        units, last = inputs.units.unit, np.zeros(target.n_classes, dtype=np.intp)
         last[target.codes] = units
         several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
         for code in np.flatnonzero(~several & (sizes > 0)):
             notes.append(note_single_group(quote_label(target.classes[code])))
-    splitter = plans.resolve_splitter(n_folds, target, groups, first.options.seed)
-    splitter = plans.seed_splitter(splitter, first.root)
-    return {name: plan_task(task, cv, splitter, notes) for name, task in tasks.items()}
+    splitter = plans.resolve_splitter(n_folds, target, groups, seed)
+    splitter = plans.seed_splitter(splitter, root_seed(seed))
+    return cv if cv is None or isinstance(cv, Integral) else splitter, splitter, notes
 
 
 MIN_SAMPLES = 10_000
@@ -347,7 +351,7 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
 # --- the main estimates
 
 
-def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, Evaluation]:
+def estimate_mains(tasks: Mapping[str, Task], clock: Clock) -> dict[str, Evaluation]:
     """Return the evaluations of tasks, with their main estimates and out-of-fold predictions.
 
     The folds are repeated until no estimator needs more, or the time is over. After an interrupt,
@@ -361,24 +365,24 @@ def estimate_mains(tasks: Mapping[str, PlannedTask], clock: Clock) -> dict[str, 
     try:
         for part in rounds:
             for name, task in tasks.items():
-                outputs = done[name]
-                if not outputs:
+                if not done[name]:
                     step = f"error interval of {name}" if name else "error interval"
                     begin_step(step, task.inputs.verbose)
                 runner = task.runner.with_options(method=task.design.inputs.method)
                 for output in runner.each(part, task.request):
-                    outputs.append(output)
-                    if len(outputs) % whole.n_folds == 0:
-                        show_estimate(partial(_write_estimate, task.design, outputs))
-            clock.seconds_per_fit = (monotonic() - clock.start) / sum(map(len, done.values()))
+                    done[name].append(output)
+                    if len(done[name]) % whole.n_folds == 0:
+                        show_estimate(partial(_write_estimate, task.design, done[name]))
+            n_fits = sum(map(len, done.values()))
+            clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
             # another repeat is started only if the training error can follow it
             more = any(
                 _interval_methods.needs_more(task.design, done[name])
                 for name, task in tasks.items()
             )
-            n_predictions = len(first.inputs.target) * (len(outputs) // whole.n_folds + 1)
-            metrics = len(tasks) * predict_seconds(first.inputs.target, n_predictions)
-            if not (more and clock.allows((part.n_folds + 1) * len(tasks), metrics)):
+            n_rounds = n_fits // (whole.n_folds * len(tasks)) + 1
+            seconds = predict_seconds(first.inputs.target, n_rounds * len(first.inputs.target))
+            if not (more and clock.allows((whole.n_folds + 1) * len(tasks), len(tasks) * seconds)):
                 break
     except KeyboardInterrupt:
         n_repeats = min(map(len, done.values())) // whole.n_folds
@@ -412,32 +416,18 @@ def _write_estimate(
     return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
 
 
-def find_earlier(evaluation: Evaluation) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the baselines that predict an earlier target, with a name and the row of each target.
+def find_earlier(evaluation: Evaluation) -> list[tuple[str, np.ndarray]]:
+    """Return the naive forecast of samples in time order, as its name and the row of each target.
 
-    "The naive forecast" is the target at the lag between the last training sample and the first
-    test sample. This target may be in the same test set, because features may contain it. The
-    season is estimated for each model from the targets up to its last training sample. The
-    seasonal baseline is the last season up to that sample. Without a season, it is the last
-    training target.
+    It is the target at the lag between the last training sample and the first test sample. This
+    target may be in the same test set, because features may contain it.
     """
-    design, target, predictions = evaluation.design, evaluation.target, evaluation.predictions
+    design, predictions = evaluation.design, evaluation.predictions
     if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
-        return
-    # the target at the lag of the first test sample
+        return []
     last = np.array([train.max() for train, _ in design.splits])
-    last_row = last[predictions.fit]
-    lag = int(np.min(predictions.row - last_row))
-    name = "the naive forecast" + f" (lag {lag})" * (lag > 1)
-    yield name, predictions.row - lag
-    # the target one season before
-    y = target.y if target.classes is None else np.eye(len(target.classes))[target.codes]
-    values = np.asarray(y, dtype=float)
-    seasons = np.array([find_season(values[: end + 1]) for end in last])
-    if seasons[-1] > 1:
-        season = seasons[predictions.fit]
-        named = f"the seasonal naive forecast (lag {seasons[-1]})"
-        yield named, predictions.row - season * -((last_row - predictions.row) // season)
+    lag = int(np.min(predictions.row - last[predictions.fit]))
+    return [("the naive forecast" + f" (lag {lag})" * (lag > 1), predictions.row - lag)]
 
 
 # --- the parts
@@ -568,15 +558,6 @@ def measure_scores(evaluation: Evaluation, *, drops: bool = False) -> list[Estim
         return [settle(one, None, n_units, level) for one in measured]
 
 
-def measure_subgroups(evaluation: Evaluation, metric: str | None) -> Results | None:
-    """Return the error, or the metric of a rare class, in each subgroup."""
-    predictions, level = evaluation.predictions, evaluation.inputs.confidence_level
-    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
-    error = partial(_interval_methods.error_of_some, counted, predictions, evaluation.estimate)
-    with ignored_warnings(UndefinedMetricWarning):  # the report shows undefined values
-        return measure_slices(predictions, evaluation.options.by, metric, level, error)
-
-
 def _measure_importance(evaluation: Evaluation) -> list[Results]:
     """Return the permutation importance of each feature, the most important first."""
     drops = sorted(measure_scores(evaluation, drops=True), key=lambda one: -one.value)
@@ -614,8 +595,7 @@ def _refuse_selection(evaluation: Evaluation) -> str:
 def _refuse_perturbation(evaluation: Evaluation) -> str:
     """Return why the error of a support vector machine has no perturbation intervals."""
     inputs, classes = evaluation.inputs, evaluation.target.classes
-    final = inputs.estimator
-    final = final.steps[-1][1] if isinstance(final, Pipeline) else final
+    final = last_step(inputs.estimator)
     if not (isinstance(final, SVC) and final.kernel == "linear"):
         return "it is defined for SVC(kernel='linear')"
     if classes is None or len(classes) != 2 or inputs.groups is not None or evaluation.ordered:
@@ -680,69 +660,61 @@ PARTS = {
 """Parts by name. The estimates come first, from the most optimistic to the most conservative."""
 
 
-class Finished(NamedTuple):
-    """Results of the parts that were run, reasons for the others, and warnings."""
+def run_parts(evaluation: Evaluation, clock: Clock) -> tuple[dict[str, Any], list[CheckResult]]:
+    """Compute the parts that are included and defined, as long as time is left.
 
-    estimates: list[Estimate]
-    """All estimates of the error except the main estimate."""
-    results: dict[str, Any]
-    """Results of all other parts, None of those that were not run."""
-    omitted: dict[str, str]
-    cautions: list[CheckResult]
-
-
-def run_parts(evaluation: Evaluation, clock: Clock) -> Finished:
-    """Compute the parts that are included and defined, as long as time is left."""
-    finished = Finished([], {key: None for part in PARTS.values() for key in part.results}, {}, [])
+    Return their results by name, and warnings. "estimates" are all estimates of the error except
+    the main estimate, and "omitted" contains the reasons for the parts that were not run, whose
+    results are None.
+    """
+    results: dict[str, Any] = {key: None for part in PARTS.values() for key in part.results}
+    estimates, omitted, cautions = Results(), dict[str, str](), list[CheckResult]()
     include, inputs = evaluation.options.include, evaluation.inputs
+    wanted: Any = PARTS if include in ("auto", "all") else include
     for name, part in PARTS.items():
-        named = include not in ("auto", "all") and name in include
-        if not (part.required or named or include in ("auto", "all")):
+        if not (part.required or name in wanted):
             continue
         # parts that are not defined, or disabled; a requested one has a warning
         obstacle = part.obstacle(evaluation)
         if name == "permutation" and not evaluation.options.n_permutations:
             obstacle = "n_permutations=0"
         if obstacle:
-            if named:
-                finished.cautions.append(note("not-run", f"Requested {name} not run", obstacle))
+            if wanted is include:
+                cautions.append(note("not-run", f"Requested {name} not run", obstacle))
             continue
         # why a part is not run now
         n_fits = part.n_fits(evaluation)
         reason = ""
         if include == "auto" and not (part.in_auto or part.required):
-            reason = ON_REQUEST
+            reason = "on request"
         elif include == "auto" and part.only_in_doubt and evaluation.better:
-            reason = SETTLED
+            reason = "the interval already excludes chance"
         elif clock.stopped and n_fits:  # finished fits can still be read
             reason = INTERRUPTED
         elif n_fits and not clock.stopped and not clock.allows(n_fits):
             reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
-            if include != "auto" and not part.required:
-                title, advice = f"Requested {name} not run", "Increase the budget."
-                finished.cautions.append(note("not-run", title, f"it takes {reason}", advice))
         if reason:
-            finished.omitted[name] = reason
+            omitted[name] = reason
             continue
         # a part that fails leaves a warning
         begin_step(name, inputs.verbose)
         try:
             computed = part.compute(evaluation)
             if part.results:
-                finished.results.update(zip(part.results, computed, strict=True))
+                results |= zip(part.results, computed, strict=True)
             else:
-                finished.estimates.extend(computed)
+                estimates |= {one.method: one for one in computed}
         except KeyboardInterrupt:
             clock.stop(f"in {name}")
-            finished.omitted[name] = INTERRUPTED
+            omitted[name] = INTERRUPTED
         except Exception as error:
             undefined = isinstance(error, NoFitLeftError | TooFewMembersError)
             if part.required or not (undefined or inputs.error_score != "raise"):
                 raise
             reason = ", because one of its fits failed" * (not undefined)
             evidence = f"{name}{reason}: {str(error).rstrip('.')}"
-            finished.cautions.append(note("failed", "Part not computed", evidence))
-    return finished
+            cautions.append(note("failed", "Part not computed", evidence))
+    return results | {"estimates": estimates, "omitted": omitted}, cautions
 
 
 def read_selected(

@@ -68,7 +68,8 @@ class Report(Mapping[str, Any]):
     versions : dict of str to str
         Versions of the packages that affect the results.
     call : str
-        Program that creates the report, as source text with its imports.
+        Program that creates the report, as source text with its imports. The reports of several
+        models have the program of their comparison.
     date : str
         Date of the report.
     answer : Estimate, Comparison or NClustersChoice
@@ -351,10 +352,9 @@ class Report(Mapping[str, Any]):
         pandas.DataFrame
             One row for each estimate, sample, class or other item.
         """
-        if part == "predictions":
-            return self.predictions
-        if part == "splits" and hasattr(type(self), "splits"):
-            return _text.make_frame(self.splits)
+        others = [name for name in ("predictions", "splits") if hasattr(type(self), name)]
+        if part in others:
+            return _text.make_frame(getattr(self, part))
         # results have a frame of their own, or rows
         tables = {}
         for name, result in self._list_results().items():
@@ -363,7 +363,6 @@ class Report(Mapping[str, Any]):
             if result is not None and all(isinstance(row, dict) for row in rows):
                 tables[name] = result, rows
         main, row_name = self.MAIN_TABLE
-        others = ("predictions", *(["splits"] if hasattr(type(self), "splits") else []))
         part = check_option("part", main if part is None else part, (*tables, *others))
         result, rows = tables[part]
         if hasattr(result, "to_frame"):
@@ -495,16 +494,12 @@ class Report(Mapping[str, Any]):
     def _repr_html_(self) -> str:
         """Return the page for a notebook, or the text if dependencies are missing."""
         try:
-            return self._render("fragment.html")
+            return self._render("fragment.html", None, None, ())
         except Exception:  # a missing extra, or any error, must not hide the results
             return f"<pre>{escape(str(self))}</pre>"
 
     def _render(
-        self,
-        template: str,
-        title: str | None = None,
-        command: str | None = None,
-        notes: Sequence[str] = (),
+        self, template: str, title: str | None, command: str | None, notes: Sequence[str]
     ) -> str:
         """Return the page, with notes, and with the program or command line that repeats it."""
         # the warnings beside the verdict, notes below them, and the program at last
@@ -520,14 +515,10 @@ class Report(Mapping[str, Any]):
         headline, *verdict = self._write_verdict()
         return render(
             template,
+            report=self,
             title=title or self.title,
             headline=headline,
             verdict=verdict,
-            figure=self._draw_main(),
-            facts=self.facts,
-            evaluated=getattr(self, "estimator", None),
-            evaluated_name=getattr(self, "estimator_name", None),
-            basis=self.basis,
             before=before,
             sections=[section for section in sections if not section.is_empty],
             beside=[table for section in sections for table in section.tables if table.beside],
@@ -564,7 +555,7 @@ NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 def recorded(function: FunctionT) -> FunctionT:
     """Add the program, settings and versions of the call to the report that a function returns.
 
-    If a call evaluates several models, its first argument contains them by name.
+    The call of a comparison makes the reports of all its models.
     """
 
     check = check_calls(function)
@@ -576,7 +567,11 @@ def recorded(function: FunctionT) -> FunctionT:
         def record(report: Report) -> Report:
             bound = signature(function).bind(*args, **kwargs)
             bound.apply_defaults()
-            return add_run(report, f"skeval.{function.__name__}", dict(bound.arguments))
+            name = f"skeval.{function.__name__}"
+            run = describe_run(name, dict(bound.arguments), report.seed)
+            if hasattr(report, "reports"):
+                run["reports"] = {key: replace(one, **run) for key, one in report.reports.items()}
+            return replace(report, **run)
 
         try:
             return record(function(*args, **kwargs))
@@ -586,24 +581,6 @@ def recorded(function: FunctionT) -> FunctionT:
             raise
 
     return cast(FunctionT, call)
-
-
-def add_run(report: Report, function: str, arguments: dict[str, Any]) -> Report:
-    """Return a report with the call that repeats it. Each of several models has its own call."""
-    run = describe_run(function, arguments, report.seed)
-    if not hasattr(report, "reports"):
-        return replace(report, **run)
-    # the argument with the models
-    name = "predictions" if "predictions" in arguments else "estimator"
-    given = arguments[name]
-    # a frame of polars iterates over columns, not over their names
-    names = getattr(given, "column_names", getattr(given, "columns", given))
-    systems = {str(key): given[key] for key in names}
-    reports = {
-        key: add_run(one, function, arguments | {name: systems[key]})
-        for key, one in report.reports.items()
-    }
-    return replace(report, reports=reports, **run)  # type: ignore[call-arg]
 
 
 def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:

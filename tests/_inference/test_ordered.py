@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.signal import lfilter
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.paired import autocorrelation, find_season
+from skeval._inference.paired import autocorrelation
 from skeval.model_selection import compare_predictions
 
 
@@ -150,38 +150,3 @@ def test_where_nothing_varies_nothing_is_told(test):
                 found = test(equal)
             assert np.isnan([found.statistic, found.pvalue]).all()
             assert np.isnan([*found.confidence_interval(0.9)]).all()
-
-
-@each_value
-@pytest.mark.parametrize("rho", [-0.5, 0.0, 0.5, 0.9])
-@pytest.mark.parametrize("n", [60, 300])
-def test_a_series_without_a_season_has_none(n, rho):
-    rng = np.random.default_rng([n, int(10 * rho) + 10])
-    alarms = sum(find_season(draw_series(rng, n, rho)) > 1 for _ in range(200))
-    assert stats.binomtest(alarms, 200, 0.01, alternative="greater").pvalue > 0.001
-
-
-def test_a_memory_of_two_steps_and_a_walk_are_no_season():
-    rng = np.random.default_rng(0)
-    for coefficients in ([1, -0.5, -0.3], [1, -1]):
-        drawn = [lfilter([1], coefficients, rng.standard_normal(600))[200:] for _ in range(100)]
-        assert sum(find_season(each) > 1 for each in drawn) <= 8
-
-
-@each_value
-@pytest.mark.parametrize("season", [7, 12])
-@pytest.mark.parametrize("rho", [0.0, 0.5])
-def test_the_season_is_found_and_not_twice_of_it(season, rho):
-    rng, n = np.random.default_rng(season), 300
-    found = []
-    for _ in range(50):
-        pattern = 1.5 * rng.standard_normal(season)
-        found.append(find_season(pattern[np.arange(n) % season] + draw_series(rng, n, rho)))
-    assert np.mean(np.equal(found, season)) >= 0.9
-
-
-def test_seasons_of_classes_and_of_exact_values():
-    day = np.arange(140) % 7
-    assert find_season(day.astype(float)) == find_season(5 - 1e6 * day) == 7
-    assert find_season(np.eye(3)[np.array([0, 0, 1, 2, 0, 1, 0])[day]]) == 7
-    assert find_season(np.ones(50)) == find_season(np.arange(7.0)) == find_season(np.ones(1)) == 1

@@ -137,7 +137,7 @@ def test_it_is_written_in_every_form(found):
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
     assert found.headline in Document(page).text
-    better = 'Error: 2 of 2 estimators are significantly better than always predicting "a"'
+    better = 'Error rate: 2 of 2 models are significantly better than always predicting "a"'
     assert better in Document(page).text
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
@@ -247,11 +247,8 @@ def test_two_systems_are_compared_by_every_measure():
         benefit = [np.mean(one & true) - cut / (1 - cut) * np.mean(one & ~true) for one in treated]
         assert row["difference"] == pytest.approx(benefit[0] - benefit[1])
     # each model is compared with the baseline by its paired interval
-    sections = {section.heading: section for section in report.sections}
-    sections = {section.heading: section for section in report.sections}
-    verdicts = sections["Individual results"].explains
-    for (name, one), text in zip(report.items(), verdicts, strict=True):
-        assert text.startswith(f"{name}: {one.verdict} Always predicting")
+    for one in report.values():
+        text = " ".join(" ".join([*each.sentences, *each.explains]) for each in one.sections)
         assert abs(one.baseline.difference) > 0.001
         assert f"{abs(one.baseline.difference):.3f}" in text
         assert "on the same samples (95 % CI" in text

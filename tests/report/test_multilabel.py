@@ -267,3 +267,12 @@ def test_outputs_have_the_parts_of_one_output(labels):
     short = skeval.evaluate(models["five"], X, y, budget=1e-3, **options)
     assert short.answer.extra.n_fits == 3
     assert "resubstitution" in short.omitted
+
+
+def test_one_hot_columns_are_refused_and_several_labels_are_not():
+    rng = np.random.default_rng(0)
+    chances = rng.dirichlet(np.ones(3), 40)
+    with pytest.raises(ValueError, match="y_true must have one column"):
+        skeval.evaluate_predictions(np.eye(3)[rng.integers(0, 3, 40)], chances)
+    labels = (rng.random((40, 3)) < 0.5).astype(int)
+    assert skeval.evaluate_predictions(labels, chances).kind == "probabilities"

@@ -126,6 +126,7 @@ def test_program_of_a_comparison_repeats_it(data):
     names = {"X": X, "y": y}
     exec(first.call, names)
     assert names["report"].to_dict() == first.to_dict()
+    assert all(one.call == first.call for one in first.reports.values())
 
 
 def test_the_methods_name_the_changed_parameters_of_all_steps(data):
