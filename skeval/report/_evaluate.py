@@ -479,7 +479,6 @@ def _run_checks(
         # the scores and the model
         cautions = _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
-        cautions += _warnings.warn_of_class_codes(target)
         columns = _data_checks.name_columns(inputs.X, names) | dict(options.left_out)
         found += _warnings.warn_of_batches(target, options.by, columns)
         if "fitted-before" not in ignored:
@@ -498,16 +497,13 @@ def _run_checks(
     cautions += _warnings.warn_of_calibration(calibration)
     test = finished.results["permutation"]
     cautions += _warnings.warn_of_pure_groups(predictions, test)
-    stability = finished.results["selection_stability"]
-    cautions += _warnings.warn_of_selection(stability)
-    cautions += _warnings.check_estimates(finished.estimates, evaluation.estimate, units.kind)
+    cautions += _warnings.check_estimates(finished.estimates, evaluation.estimate)
     cautions = [one for one in cautions if one.code not in ignored]
     found = [one for one in found if one.code not in ignored]
     # why other checks have no finding
     skipped = _warnings.OF_ONE_OUTPUT if target.outputs else _warnings.OF_SEVERAL
     others = dict.fromkeys(skipped, "not applicable")
     others |= {} if test is not None else {"single-label-groups": "not run"}
-    others |= {} if stability is not None else {"selection": "not run"}
     if not any(one.method == ".632+" for one in finished.estimates):
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
