@@ -592,38 +592,44 @@ def show_subgroups(report: ScoredReport) -> Section | None:
 
 
 def show_hard_samples(report: ScoredReport) -> Section | None:
-    """Return the section on the worst predictions."""
-    # existing predictions without labels or errors have no such section
+    """Return the section on the worst predictions, and on labels or values that may be wrong."""
     hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
-    fitted = predictions.n_fits > 0
-    if hard is None or (not fitted and not (predictions.has_values and len(hard.sample))):
+    if hard is None or not len(hard.sample):
         return None
-    heading, sentences = _sentences.write_hard_samples(report)
-    ranked = is_ranked(predictions, report.rare_class)
-    # content and format of the last column
-    last: tuple[str, Callable[[float], str]] | None = None
+    fitted, ranked = predictions.n_fits > 0, is_ranked(predictions, report.rare_class)
+    what = "misclassified" + " in every repeat" * (len(predictions.repeats) > 1)
     if numbers:
-        sentences = sentences or [f"{heading}."] if not fitted else sentences
-        last = "residual / RMS", "{:.1f}".format
-    elif fitted:
-        last = ("misranked in" if ranked else "wrong in", lambda wrong: f"{100 * wrong:.0f} %")
-    elif predictions.probabilities is not None:
-        last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
-    head = ["sample", "true", "predicted" if numbers else "predicted as"]
-    caption = f"These samples {'have the largest residuals' if numbers else 'are misclassified'}."
-    if ranked:
-        caption = "These samples are ranked on the wrong side of most samples of the other class."
-        head[-1] = "ranked as"
-    # the worst samples in a table
-    rows: list[Any] = []
-    for row in hard.to_records()[:MAX_ROWS]:
-        cells = row["name"], row["truth"], row["prediction"]
-        rows.append((*cells, last[1](row["wrong"])) if last else cells)
-    head += [last[0]] if last else []
-    if len(hard.sample) > len(rows):
-        caption = f"{caption[:-1]} (the {len(rows)} worst)."
+        what = "over three times the root mean square"
+    elif ranked:
+        what = "ranked on the wrong side of most samples of the other class"
+
+    def describe(n: int) -> str:
+        counted = count(n, "residual" if numbers else "sample")
+        return f"{counted} {'is' if n == 1 else 'are'} {what}"
+
+    # samples to look at
+    sentences, suspects = list[str](), np.flatnonzero(hard.suspect).tolist()
+    if suspects:
+        samples = zip(hard.name, hard.truth, hard.prediction, strict=True)
+        texts = [f"{name} (true {true}, predicted {guess})" for name, true, guess in samples]
+        listed = list_few([texts[k] for k in suspects], FIRST_ROWS)
+        advice = "Look for label errors. Overlapping classes look the same."
+        advice = "Look for wrong values." if numbers else advice
+        sentences = [f"{describe(len(suspects))}: {listed}. {advice}"]
+    # the table, with the fraction of wrong predictions, or another measure
+    last, form = "misranked in" if ranked else "wrong in", "{:.0%}".format
+    if numbers:
+        last, form = "residual / RMS", "{:.1f}".format
+    elif not fitted and predictions.probabilities is not None:
+        last, form = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
+    rows = [
+        (row["name"], row["truth"], row["prediction"], form(row["wrong"]).replace("%", " %"))
+        for row in hard.to_records()[:MAX_ROWS]
+    ]
+    caption = f"The table lists the {len(rows)} worst of {count(len(hard.sample), 'sample')}."
+    head = ["sample", "true", "ranked as" if ranked else "predicted", last]
     table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
-    return Section(heading, sentences, tables=[table] if hard.always or not fitted else [])
+    return Section(describe(hard.always), sentences, tables=[table])
 
 
 # --- what all reports of scored predictions write

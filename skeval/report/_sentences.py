@@ -30,7 +30,6 @@ from skeval.report._findings import (
     find_deciding,
     find_miscalibration,
     is_above_zero,
-    is_ranked,
     judge,
 )
 from skeval.report._page import CheckResult, join_words, list_few, list_grave, note
@@ -43,8 +42,8 @@ from skeval.utils._text import (
     write_figures,
 )
 
-MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
-"""Maximum number of classes, and of samples, in a sentence."""
+MAX_LISTED = 3
+"""Maximum number of classes in a sentence."""
 
 
 PERTURBED = {
@@ -102,8 +101,6 @@ def write_verdict(report: ScoredReport) -> list[str]:
         if finding.relation == "untested":
             worse = "worse" if baseline.difference > 0 else "no worse"
             relation = f"{worse} than {against}, without a test of the difference"
-        if baseline.prediction == "the naive forecast":
-            details = ["The naive forecast is the target of the previous row.", *details]
     if finding.relation == "open" and finding.permutation == "shown":
         relation = f"it beats shuffled labels ({finding.counted}), but does not clearly beat "
         relation, details = relation + against, []
@@ -286,12 +283,6 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
-BASELINE_TITLES = {
-    "same": "Same as the baseline",
-    "open": "Not significantly better than the baseline",
-    "worse": "Worse than the baseline",
-    "untested": "Not compared with the baseline",
-}
 DIFFERS = {
     "better": "The error of the model is {} lower",
     "worse": "The error of the model is {} higher",
@@ -331,7 +322,8 @@ def note_baseline(baseline: Baseline, loss: str, metric: str = "") -> CheckResul
         else "Do not use the model.",
     }
     evidence, relation = write_baseline(baseline, loss, metric), baseline.relation
-    return note("baseline", BASELINE_TITLES[relation], evidence, advice.get(relation, ""))
+    title = "Not significantly better than the baseline"
+    return note("baseline", title, evidence, advice.get(relation, ""))
 
 
 def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
@@ -467,7 +459,7 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
         text = "Selecting features on all samples (CV1) or within the folds (CV2) made no "
         text += f"difference to the error of {honest}."
     elif np.isnan(bias.interval.low):
-        text += ". The difference does not vary, so it has no interval."
+        text += "."
     else:
         interval = bias.interval
         value, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
@@ -478,8 +470,8 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     if stability is None:
         return [
             text,
-            "The stability of the selection is unknown: the folds select from different features, "
-            "and the steps before the selector do not name them (get_feature_names_out).",
+            "The stability of the selection is unknown, because the folds select from features "
+            "without names (get_feature_names_out).",
         ]
     rounds = stability.extra
     return [
@@ -495,12 +487,10 @@ def write_tuning(bias: Estimate) -> str:
     """Return the optimism of the best scores of the searches."""
     scores = bias.extra.inner_score, bias.extra.nested_score
     inner, nested, optimism, low, high = write_with_ends(bias, *scores, bias.value)
-    if np.isnan(bias.interval.low):
-        shown = "the difference does not vary, so its significance is unknown"
-    else:
+    shown = "the optimism of the best score is not significant"
+    if is_above_zero(bias):
         shown = "the best score is optimistic, because it is the best of many"
-        if not is_above_zero(bias):
-            shown = "the optimism of the best score is not significant"
+    if not np.isnan(bias.interval.low):
         level = f"{100 * bias.confidence_level:g} % CI"
         shown += f" (difference {optimism}, {level} {low} to {high})"
     return (
@@ -552,35 +542,6 @@ VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1
 SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
 
 
-def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
-    """Return the number of hard samples, and those that may have a wrong label or value."""
-    hard, numbers = report.hard_samples, report.class_sizes is None
-    assert hard is not None
-
-    def describe(n: int) -> str:
-        verb = "is" if n == 1 else "are"
-        what = f"{verb} misclassified{' in every repeat' * (len(report.out_of_fold.repeats) > 1)}"
-        if numbers:
-            verb = "has a residual" if n == 1 else "have residuals"
-            what = f"{verb} over three times the root mean square"
-        if is_ranked(report.out_of_fold, report.rare_class):
-            what = f"{verb} ranked on the wrong side of most samples of the other class"
-        return f"{count(n, 'sample')} {what}"
-
-    suspects = np.flatnonzero(hard.suspect).tolist()
-    if not suspects:
-        return describe(hard.always), []
-    texts = [
-        f"{hard.name[k]} (true {hard.truth[k]}, predicted {hard.prediction[k]})" for k in suspects
-    ]
-    them = "it" if len(suspects) == 1 else "them"
-    advice = f"Check {them} for label errors. Overlapping classes look the same."
-    if numbers:
-        advice = f"Check {them} for wrong values."
-    listed = list_few(texts, MAX_SAMPLES_LISTED)
-    return describe(hard.always), [f"{describe(len(suspects))}: {listed}. {advice}"]
-
-
 # --- the main interval
 
 MIN_IN_TIME = 400
@@ -602,9 +563,7 @@ def describe_interval(report: ScoredReport) -> list[str]:
     if answer.method == GIVEN_FOLDS:
         design = count(folds, "fold") if folds > 1 else "a single test set"
         design += f", repeated {repeats} times" * (repeats > 1)
-    described = f"The interval is for the error of the model trained on all samples ({design})."
-    if report.rare_class is not None:
-        described = f"The intervals are for the model trained on all samples ({design})."
+    described = f"The intervals are for the model trained on all samples ({design})."
     if in_time:
         described = (
             "Each model was trained on the data before its test period. The interval is for the "
@@ -612,9 +571,7 @@ def describe_interval(report: ScoredReport) -> list[str]:
         )
     # where the interval may fail
     probabilities, n = predictions.probabilities, len(predictions.target)
-    if list_grave(report.warnings):
-        limit = "Because of this problem, the interval may miss the true error."
-    elif answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
+    if answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
         limit = (
             "The interval may be too narrow: some predicted probabilities are 0, and the log loss "
             "of such a sample is very large if it belongs to that class."
@@ -626,9 +583,6 @@ def describe_interval(report: ScoredReport) -> list[str]:
         )
     elif "caution" in answer.details:
         limit = answer.details["caution"]
-    elif answer.loss in ("squared", "absolute"):
-        limit = "The interval does not account for large errors that are rarer than 1 in "
-        limit += f"{n // 3} samples."
     else:
         return [described]
     return [described, limit]

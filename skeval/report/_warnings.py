@@ -207,7 +207,18 @@ def warn_of_predictions(
             f"At the threshold {cut}, the corrected estimates are {' and '.join(pair)}.",
         )
     yield from warn_of_metrics(metrics)
-    yield from _warn_of_classes(parsed, predictions)
+    # perfect predictions, and classes never predicted
+    if predictions.has_values and np.all(predictions.predicted == parsed.target.codes):
+        yield note(
+            "perfect",
+            "Perfect predictions",
+            "every prediction is correct",
+            "Check whether the model had access to the true values, here or in its training data.",
+        )
+    if never := list_never_predicted(predictions):
+        listed = list_few([*map(quote_label, never)])
+        advice = "Their precision is undefined and counts as 0 in macro averages."
+        yield note("never-predicted", "Classes never predicted", listed, advice)
 
 
 def _warn_of_scores(
@@ -249,29 +260,6 @@ def _warn_of_scores(
         )
 
 
-def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[CheckResult]:
-    """Warn about classes never predicted, and perfect predictions."""
-    target = parsed.target
-    if predictions.has_values and np.all(predictions.predicted == target.codes):
-        yield note(
-            "perfect",
-            "Perfect predictions",
-            "every prediction is correct",
-            "Check whether the model had access to the true values, here or in its training data.",
-        )
-    if target.classes is None:
-        return
-    # classes without predictions
-    never = list_never_predicted(predictions)
-    if never:
-        yield note(
-            "never-predicted",
-            "Classes never predicted",
-            list_few([*map(quote_label, never)]),
-            "Their precision is undefined and counts as 0 in macro averages.",
-        )
-
-
 def warn_of_outputs(predictions: Predictions) -> Iterator[CheckResult]:
     """Warn about few groups, and about constant and unused labels of several outputs."""
     yield from note_few_groups(predictions)
@@ -279,7 +267,7 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[CheckResult]:
     indicators = [classes.tolist() == [0, 1] for classes in target.output_classes]
     if not (indicators and all(indicators)):
         return
-    # labels without variation, without predictions, and with few samples
+    # labels without variation, and without predictions
     varied = np.ptp(target.codes, axis=0) > 0
     if len(alike := names[~varied]):
         yield note(
