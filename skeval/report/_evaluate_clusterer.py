@@ -76,10 +76,6 @@ N_REFERENCES = 99
 """Draws of data without structure, which give P-values of .01 and more."""
 LEVEL = 0.05
 """Level of the test of structure in the verdict."""
-ORIENTATION = (
-    "The adjusted Rand index with the known classes is for information only. The choice "
-    "does not use them."
-)
 
 
 @_checks.in_order(clusterer=_checks.is_no_table)
@@ -421,13 +417,9 @@ def show_numbers(report: ClusteringReport) -> Section:
     ):
         words = name_index(name).split(" ", 1)
         columns.append(((*words, "larger" if up else "smaller"), _write_alike(values)))
-    # stability, and the evidence of data without structure
     means = zip(stability.values, stability.standard_errors, strict=True)
-    reference, single = stability.reference_values, report.choice.reference_values
     columns += [
         (("prediction", "strength", "larger"), [write_with_spread(*mean) for mean in means]),
-        (("the same", "without", "structure"), [f"{value:.3f}" for value in reference]),
-        (("silhouette", "of a single", "cluster"), [f"{value:.4f}" for value in single]),
         (("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]),
     ]
     if report.external is not None:
@@ -440,7 +432,7 @@ def show_numbers(report: ClusteringReport) -> Section:
         list(zip(*cells, strict=True)),
         quoted={str(report.n_clusters)},
     )
-    sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
+    sentences = [FRONT]
     if report.n_samples > MAX_ROWS:
         sentences.append(f"The internal indices were computed on {MAX_ROWS} random samples.")
     return Section("All numbers", sentences=sentences, tables=[table])
@@ -622,12 +614,11 @@ def show_numbers_as_is(report: OneClusteringReport) -> Section:
     if report.external is not None:
         values["adjusted Rand with classes (larger)"] = report.external["adjusted_rand"]
     rows = [(name, f"{value:.4f}") for name, value in values.items() if np.isfinite(value)]
-    sentences = [] if report.external is None else [ORIENTATION]
     caption = (
         "The better direction is in parentheses. Only DBCV and the Rand index take noise into "
         "account."
     )
-    return Section("All numbers", sentences=sentences, tables=[Table(caption, ["", "value"], rows)])
+    return Section("All numbers", tables=[Table(caption, ["", "value"], rows)])
 
 
 # --- the picture of a clustering

@@ -6,7 +6,7 @@ The module contains the public function, the comparison of several models, and t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -153,15 +153,8 @@ def evaluate_predictions(
             name: evaluate_predictions(y_true, system, **options, **sampling)
             for name, system in systems.items()
         }
-        read = {
-            name: _arguments.read_predictions(
-                y_true, system, kind, labels, pos_label, reports[name].threshold
-            )
-            for name, system in systems.items()
-            if not _arguments.is_wide(y_true)
-        }
         comparison, deciding = _compare_systems(
-            reports, read, scoring, confidence_level=confidence_level, **sampling
+            reports, scoring, confidence_level=confidence_level, **sampling
         )
         return join_reports(reports, comparison, deciding, seed=seed)
     # one label, score or number of each sample, or several labels
@@ -235,6 +228,7 @@ def _measure(
     cut, given = parsed.threshold, (scored, answer, metrics, parsed.loss, names, seed)
     results = _findings.summarize(*given, threshold=cut, is_chosen=is_chosen)
     return results | {
+        "parsed": parsed,
         "threshold": parsed.threshold,
         "at_threshold": at_threshold,
         "warnings": (
@@ -260,6 +254,7 @@ def _measure_labels(
         metrics = parsed.measure_labels(answer, level, **sampling)
     seed = sampling["random_state"]
     return _findings.summarize(scored, answer, metrics, parsed.loss, None, seed) | {
+        "parsed": parsed,
         "threshold": parsed.threshold,
         "baseline": _findings.make_baseline(scored, f"the {value} of each label", always),
         "never_predicted": tuple(np.array(target.outputs)[never].tolist()),
@@ -272,7 +267,7 @@ COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
 
 
 def _compare_systems(
-    reports: Mapping[str, Any], parsed: Mapping[str, Any], scoring: Any, **options: Any
+    reports: Mapping[str, Any], scoring: Any, **options: Any
 ) -> tuple[Comparison, str]:
     """Return the comparison of all pairs, and its metric, which is "" for the main metric.
 
@@ -287,9 +282,9 @@ def _compare_systems(
     rare = find_rare_metric(reports)
     requested = [*_arguments.name_scorers(scoring).items()] or ([(rare, rare)] if rare else [])
     columns: dict[str, Any] = {}
-    for name, system in parsed.items() if requested else ():
-        deciding, metric, better, (truth, columns[name]) = system.read_metric(*requested[0])
-    if columns and deciding != system.metric:
+    for name, report in reports.items() if requested else ():
+        deciding, metric, better, (truth, columns[name]) = report.parsed.read_metric(*requested[0])
+    if columns and deciding != first.parsed.metric:
         with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
             comparison = compare_predictions(
                 truth, columns, metric=metric, method="max_t", **options
@@ -363,6 +358,7 @@ class PredictionsReport(_sections.PredictionsPage):
     MAIN_TABLE = "metrics", "name"
 
     kind: str
+    parsed: Any = field(repr=False)
     threshold: float | None
     at_threshold: Results | None = None
 

@@ -242,10 +242,7 @@ def show_metrics(report: ScoredReport) -> Section:
     rows = [(labels[name], one) for name, one in metrics.items()]
     explained = "The metrics are computed from the predictions as passed."
     if report.out_of_fold.n_fits:
-        explained = (
-            "The metrics are computed from out-of-fold predictions. All intervals are for the "
-            "model trained on all samples."
-        )
+        explained = "The metrics are computed from out-of-fold predictions."
     elif not report.out_of_fold.has_values:
         explained += (
             " The other metrics require predicted labels. Pass threshold= to predict labels from "

@@ -18,7 +18,6 @@ from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._findings import (
     ALPHA,
     Baseline,
@@ -556,13 +555,7 @@ def describe_interval(report: ScoredReport) -> list[str]:
     if in_time and n_units == 1:
         return []
     # the folds, and for samples in time order the blocks of time
-    folds = answer.extra.parameters["n_folds"]
-    repeats = (answer.extra.n_fits or 0) // folds  # 1 if one unit is left out at a time
-    design = f"{answer.method}: {f'{repeats} repeats of ' * (repeats > 1)}{folds}-fold "
-    design += "cross-validation"
-    if answer.method == GIVEN_FOLDS:
-        design = count(folds, "fold") if folds > 1 else "a single test set"
-        design += f", repeated {repeats} times" * (repeats > 1)
+    design = describe_folds(predictions)
     described = f"The intervals are for the model trained on all samples ({design})."
     if in_time:
         described = (
@@ -586,6 +579,15 @@ def describe_interval(report: ScoredReport) -> list[str]:
     else:
         return [described]
     return [described, limit]
+
+
+def describe_folds(predictions: Predictions) -> str:
+    """Return the number of folds and repeats, or the size of a hold-out, as text."""
+    n_repeats, design = len(predictions.repeats), f"{predictions.n_folds}-fold cross-validation"
+    if predictions.n_folds == 1:
+        share = len(predictions.row) / n_repeats / len(predictions.target)
+        design = f"a hold-out of {100 * share:.3g} % of the samples"
+    return f"{n_repeats} repeats of {design}" if n_repeats > 1 else design
 
 
 # --- the paragraph for the methods section; every sentence is taken from the report
@@ -674,12 +676,7 @@ def _describe_predictions(report: Any, names: list[str], quantity: str) -> str:
         verb = "models were" if several else "model was"
         return f"Existing predictions{of} for {samples} were evaluated. The {verb} not retrained"
     # the folds
-    design = f"{predictions.n_folds}-fold cross-validation"
-    if len(predictions.repeats) > 1:
-        design = f"{len(predictions.repeats)} repeats of {design}"
-    elif predictions.n_folds == 1:
-        share = len(predictions.row) / report.n_samples
-        design = f"a single hold-out of {100 * share:.3g} % of the samples"
+    design = describe_folds(predictions)
     design += ", in which no group was split" * (units is UnitKind.GROUP)
     tested = "on which it was not trained"
     if units is UnitKind.TIME_BLOCK:
@@ -696,12 +693,8 @@ def _describe_main_interval(
     grouped = predictions.cases.clustered
     if predictions.inflation > 1 and np.isfinite(estimate.interval.low):
         factor = "a factor for each model" if several else f"{predictions.inflation:.3g}"
-        text = f"Variances of means were multiplied by {factor}, because "
-        if len(predictions.repeats) > 1 and not grouped:
-            text += "losses are correlated. The factor was estimated from the repeats"
-            yield text, CORRELATED
-        else:
-            yield f"{text}models share training samples", ""
+        text = f"Variances of means were multiplied by {factor}, because models share training "
+        yield f"{text}samples", CORRELATED
     # areas have score intervals
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if method != "none" and not (estimate is area and method == "score"):
