@@ -166,8 +166,7 @@ class HardSamples(ShownAsText):
     suspect : bool ndarray of shape (n_hard,)
         Whether the label may be wrong. The sample must be misclassified in every one of at least
         two repeats. At most 5 % of all samples and half of the class may be such samples, and the
-        error must be at most half of the error of the majority class. For regression, the large
-        residuals are marked if they are few.
+        error must be at most half of the error of the majority class. False for regression.
     """
 
     sample: np.ndarray
@@ -219,7 +218,7 @@ def find_hard_samples(
         means = np.bincount(row, predictions.predicted, minlength=n) / times
         true = target.y.astype(float)
         truth, taken = ([f"{x:.6g}" for x in values[hard]] for values in (true, means))
-        suspect = np.full(len(hard), len(hard) <= MAX_SUSPECT * n)
+        suspect = np.zeros(len(hard), dtype=bool)
         names = name_samples(hard, index, n)
         return HardSamples(hard, names, truth, taken, wrong[hard], len(hard), suspect)
     # classes: the fraction of wrong predictions

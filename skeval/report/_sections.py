@@ -351,13 +351,17 @@ def show_curves(report: ScoredReport) -> Section | None:
 def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     """Yield ROC, precision-recall, calibration and net benefit curves, or the residuals."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
+    draw: Any
+    display: Any
     if target.classes is None and not target.outputs:
-        yield draw_all_residuals(report)
+        caption = "A residual is the true value minus the mean prediction of a sample."
+        if report.n_samples > MAX_POINTS:
+            caption += f" The figure shows {MAX_POINTS:,} random samples."
+        draw = partial(draw_residuals, predictions)
+        yield Figure(draw, caption, label="Residuals by prediction.", height=3.0)
     # a single block of time has no interval
     if predictions.class_scores is None or predictions.cases.n_units < 2:
         return
-    draw: Any
-    display: Any
     once, true, options = read_once(report)
     fitted, shares = predictions.n_fits > 0, predictions.probabilities
     calibrated = "Calibration curve with the intervals of its bins."
@@ -466,17 +470,6 @@ NOT_IN_TABLE = (
 WITHOUT_RETRAINING = "Intervals do not include variation from retraining. "
 
 
-def draw_all_residuals(report: ScoredReport) -> Figure:
-    """Return the figure of the residuals of a numeric target."""
-    prediction = "mean out-of-fold prediction" if report.out_of_fold.n_fits else "prediction"
-    caption = f"A residual is the true value minus the {prediction} of a sample. Ideally, the "
-    caption += "residuals show no pattern."
-    if report.n_samples > MAX_POINTS:
-        caption += f" The figure shows {MAX_POINTS:,} random samples."
-    draw = partial(draw_residuals, report.out_of_fold)
-    return Figure(draw, caption, label="Residuals by prediction.", height=3.0)
-
-
 CURVE_HEIGHT = 4.0
 """Height of the figure of a curve with its legend, in inches."""
 
@@ -566,21 +559,20 @@ def show_subgroups(report: ScoredReport) -> Section | None:
         row = [str(name), f"{estimate.n_samples}", value, interval, float(difference), ends]
         rows.append([*row, write_pvalue(pvalue)])
     # which subgroups differ
-    controlled = f" (false discovery rate of {100 * FALSE_DISCOVERIES:g} % over "
-    controlled += f"{count(len(rows), 'subgroup')})"
     listed = [text for _, text in sorted(differ, key=itemgetter(0))]
     heading = "Subgroups compared with the rest"
-    sentence = f"No subgroup differs significantly from the rest{controlled}."
+    sentence = "No subgroup differs significantly from the rest."
     if listed:
         heading, verb = "Subgroups differ from the rest", "differ" + "s" * (len(listed) == 1)
-        sentence = f"{list_few(listed, 5)} {verb} significantly from the rest{controlled}."
+        sentence = f"{list_few(listed, 5)} {verb} significantly from the rest."
     elif all(row[-1] == write_pvalue(np.nan) for row in rows):
         sentence = "No subgroup has enough samples to be compared with the rest."
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
     head = ["subgroup", "samples", quantity, level, "minus the rest", level, "adjusted P"]
     caption = f"The table lists the {quantity} of each subgroup. P is adjusted for the number of "
-    caption += "subgroups, the intervals are not."
+    caption += f"subgroups (false discovery rate of {100 * FALSE_DISCOVERIES:g} %), the intervals "
+    caption += "are not."
     table = Table(caption, head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 
@@ -589,7 +581,7 @@ def show_subgroups(report: ScoredReport) -> Section | None:
 
 
 def show_hard_samples(report: ScoredReport) -> Section | None:
-    """Return the section on the worst predictions, and on labels or values that may be wrong."""
+    """Return the section on the worst predictions, and on labels that may be wrong."""
     hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
     if hard is None or not len(hard.sample):
         return None
@@ -610,9 +602,10 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
         samples = zip(hard.name, hard.truth, hard.prediction, strict=True)
         texts = [f"{name} (true {true}, predicted {guess})" for name, true, guess in samples]
         listed = list_few([texts[k] for k in suspects], FIRST_ROWS)
-        advice = "Look for label errors. Overlapping classes look the same."
-        advice = "Look for wrong values." if numbers else advice
-        sentences = [f"{describe(len(suspects))}: {listed}. {advice}"]
+        sentences = [
+            f"{describe(len(suspects))}: {listed}. Look for label errors. Overlapping classes look "
+            "the same."
+        ]
     # the table, with the fraction of wrong predictions, or another measure
     last, form = "misranked in" if ranked else "wrong in", "{:.0%}".format
     if numbers:
@@ -623,7 +616,7 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
         (row["name"], row["truth"], row["prediction"], form(row["wrong"]).replace("%", " %"))
         for row in hard.to_records()[:MAX_ROWS]
     ]
-    caption = f"The table lists the {len(rows)} worst of {count(len(hard.sample), 'sample')}."
+    caption = f"The table lists the {len(rows)} worst predictions."
     head = ["sample", "true", "ranked as" if ranked else "predicted", last]
     table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
     return Section(describe(hard.always), sentences, tables=[table])

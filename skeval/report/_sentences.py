@@ -214,7 +214,10 @@ def write_main(report: ScoredReport) -> str:
         start = f"Estimated {name} on new samples:"
         why = NO_INTERVAL.get(answer.extra.no_interval, why)
     if np.isfinite(answer.interval.low) and answer.n_groups != 1:
-        return f"{start} {write_interval(answer, unit)}"
+        interval, width = answer.interval, find_width(answer, unit)
+        value, low, high = (write_amount(x, unit, width) for x in (answer.value, *interval))
+        level = f"{100 * interval.confidence_level:g} % CI"
+        return f"{start} {value} ({level} {low.removesuffix(' %')} to {high})"
     if answer.n_groups == 1:
         why = "errors of neighboring samples are too correlated"
     return f"{start} {write_amount(answer.value, unit)} (no confidence interval: {why})"
@@ -258,17 +261,6 @@ def find_width(estimate: Estimate, loss: str) -> float:
     """Return the width of an interval, in the unit of the root for a mean squared error."""
     low, high = estimate.interval.low, estimate.interval.high
     return float(np.sqrt(high) - np.sqrt(low)) if loss == "squared" else high - low
-
-
-def write_interval(estimate: Estimate, loss: str) -> str:
-    """Return a mean loss with its interval, such as 2.8 % (95 % CI 1.6 to 4.5 %)."""
-    interval = estimate.interval
-    value, low, high = (
-        write_amount(number, loss, find_width(estimate, loss))
-        for number in (estimate.value, interval.low, interval.high)
-    )
-    level = f"{100 * interval.confidence_level:g} % CI"
-    return f"{value} ({level} {low.removesuffix(' %')} to {high})"
 
 
 def write_rate(value: float) -> str:
