@@ -434,12 +434,11 @@ def _note_baseline(report: EvaluationReport, *, serious: bool) -> Iterator[Check
 
     Nothing is said of the baseline after a serious warning.
     """
-    baseline, predictions, answer = report.baseline, report.out_of_fold, report.answer
-    if baseline is None or predictions.cases.n_units < 2 or serious:
+    baseline = report.baseline
+    if baseline is None or report.out_of_fold.cases.n_units < 2 or serious:
         return
     if not (baseline.better or _findings.judge(report).better):
-        name = answer.name if predictions.target.outputs and report.loss == "zero_one" else ""
-        yield _sentences.note_baseline(baseline, report.loss, name)
+        yield _sentences.note_baseline(baseline, report.loss)
 
 
 def note_order(n_units: int) -> CheckResult:

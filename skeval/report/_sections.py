@@ -216,12 +216,11 @@ def describe_classes(report: ScoredReport) -> str:
 
 def compare_with_baseline(report: ScoredReport) -> list[str]:
     """Return the paired comparison with the baseline as sentences, if it is not a warning."""
-    baseline, loss = report.baseline, report.loss
+    baseline = report.baseline
     warned = any(one.code == "baseline" or one.headline for one in report.warnings)
     if baseline is None or warned:
         return []
-    metric = report.answer.name if loss == "zero_one" else ""
-    text = _sentences.write_baseline(baseline, loss, metric)
+    text = _sentences.write_baseline(baseline, report.loss)
     return [f"{text[0].upper()}{text[1:]}."]
 
 

@@ -274,51 +274,28 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
-DIFFERS = {
-    "better": "The error of the model is {} lower",
-    "worse": "The error of the model is {} higher",
-    "open": "The error of the model minus that of the baseline is {}",
-}
-
-
-def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
-    """Compare the error with the baseline, as a clause.
-
-    `metric` is the name of the error if the loss does not determine it.
-    """
-    relation, rates = baseline.relation, loss == "zero_one"
-    value, ends = write_difference(baseline, loss)
-    # both errors on the same samples
-    _, low, high = find_difference(baseline, loss)
-    error = write_amount(baseline.error, loss, np.nan if rates else high - low)
-    metric = metric or (name_error(loss) if loss == "squared" else mean_loss_name(loss))
-    text = f"{baseline} has {'an' if metric[0] in 'aeiou' else 'a'} {metric} of {error}"
+def write_baseline(baseline: Baseline, loss: str) -> str:
+    """Compare the error with that of the baseline on the same samples, as a clause."""
+    (value, ends), relation = write_difference(baseline, loss), baseline.relation
     if relation == "same":
-        return f"{text} on the same samples, and so does the model"
-    if relation == "untested":
-        return f"{text}. The difference has no interval"
-    differs = DIFFERS[relation].format(value)
-    return f"{text}. {differs} on the same samples ({ends})"
+        return f"the error of the model is that of {baseline}"
+    if relation in ("better", "worse"):
+        order = "lower" if relation == "better" else "higher"
+        return f"the error of the model is {value} {order} than that of {baseline} ({ends})"
+    ends = "without an interval" if relation == "untested" else ends
+    return f"the error of the model minus that of {baseline} is {value} ({ends})"
 
 
-def note_baseline(baseline: Baseline, loss: str, metric: str = "") -> CheckResult:
+def note_baseline(baseline: Baseline, loss: str) -> CheckResult:
     """Return the warning that the model is not better than the baseline, with advice."""
-    rates = loss == "zero_one"
-    advice = {
-        "same": f"Try {'class weights, ' * rates}other features or another model.",
-        "open": "Do not rely on the model before more samples or better features show a "
-        "difference.",
-        "worse": "Use the model only if errors on rare classes cost more than others."
-        if rates
-        else "Do not use the model.",
-    }
-    evidence, relation = write_baseline(baseline, loss, metric), baseline.relation
+    weights = "class weights, " * (loss == "zero_one")
+    advice = f"Try {weights}more samples, other features or another model."
     title = "Not significantly better than the baseline"
-    return note("baseline", title, evidence, advice.get(relation, ""))
+    return note("baseline", title, write_baseline(baseline, loss), advice)
 
 
-def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
-    """Return the difference from the baseline and its limits in the unit of the error.
+def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
+    """Return the difference from the baseline and its interval as text, in the unit of the error.
 
     It is positive whether the model is better or worse. Differences of error rates are in
     percentage points. Differences of mean squared errors are divided by the sum of both roots, so
@@ -327,13 +304,8 @@ def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]
     roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
     scale = {"squared": sum(roots) or 1.0, "zero_one": 0.01}.get(loss, 1.0)
     scale = -scale if baseline.better else scale
-    low, high = sorted((baseline.low / scale, baseline.high / scale))
-    return baseline.difference / scale, low, high
-
-
-def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
-    """Return the difference from the baseline and its interval as text."""
-    value, low, high = find_difference(baseline, loss)
+    value, ends = baseline.difference / scale, (baseline.low / scale, baseline.high / scale)
+    low, high = sorted(ends)
     if loss == "zero_one":
         return f"{value:.1f} percentage points", f"95 % CI {low:.1f} to {high:.1f}"
     texts = [write_estimate(x, (high - low) / 4) for x in (value, low, high)]

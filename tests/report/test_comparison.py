@@ -251,10 +251,10 @@ def test_two_systems_are_compared_by_every_measure():
     sections = {section.heading: section for section in report.sections}
     verdicts = sections["Individual results"].explains
     for (name, one), text in zip(report.items(), verdicts, strict=True):
-        assert text.startswith(f"{name}: {one.verdict} Always predicting")
+        assert text.startswith(f"{name}: {one.verdict} The error of the model")
         assert abs(one.baseline.difference) > 0.001
         assert f"{abs(one.baseline.difference):.3f}" in text
-        assert "on the same samples (95 % CI" in text
+        assert "(95 % CI" in text.removeprefix(f"{name}: {one.verdict}")
     assert "Brier score" not in rows  # it is the metric of the verdict
     # one axes for each curve, without an entry twice
     (section,) = [one for one in report.sections if one.heading.startswith("Differences by")]
