@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -71,7 +70,6 @@ MAX_CLUSTERS = 8
 MAX_ROWS = 20_000
 """Number of samples above which the internal indices are those of a random sample of them."""
 N_NEIGHBORS = 10
-MAX_FACT = 300  # characters
 N_REFERENCES = 99
 """Draws of data without structure, which give P-values of .01 and more."""
 LEVEL = 0.05
@@ -719,9 +717,8 @@ class ClustererReport(Report):
     @property
     def facts(self) -> list[str]:
         """The clusterer and the size of the data."""
-        clusterer = shorten(self.clusterer, MAX_FACT, placeholder=" …")
         columns = "distances" if self.n_features is None else count(self.n_features, "feature")
-        return [clusterer, f"{self.n_samples} samples, {columns}"]
+        return [self.clusterer, f"{self.n_samples} samples, {columns}"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -378,31 +378,21 @@ class PredictionsReport(_sections.PredictionsPage):
     @property
     def facts(self) -> list[str]:
         """The predictions, and the classes."""
-        what = self.kind
-        if self.positive is not None:
-            what += f" of class {quote_label(self.positive)}"
-        joined = ":" if self.out_of_fold.target.outputs else " with"
-        facts = [f"{_sections.describe_classes(self)}{joined} {what}"]
+        facts = [f"{_sections.describe_classes(self)}, predicted as {self.kind}"]
         if self.threshold is not None:
-            called = "labels predicted"
-            if self.positive is not None:
-                called = f"samples predicted as {quote_label(self.positive)}"
-            score = "probability" if self.kind == "probabilities" else "score"
-            facts.append(f"{called} if the {score} is at least {self.written_threshold}")
+            facts.append(f"threshold: {self.written_threshold}")
         return facts
 
     @property
     def basis(self) -> list[str]:
         """The target of the intervals, and the positive class."""
-        predictions = self.out_of_fold
-        more = ", each with its weight" if np.ptp(predictions.weight) else ""
-        units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
+        units = "samples" if self.n_groups is None else "groups"
         basis = [
-            f"Intervals are for the same model on new {units} from the same population{more}. "
-            "Variation from retraining is not included."
+            f"Intervals are for the same model on new {units} from the same population. Variation "
+            "from retraining is not included."
         ]
         # the class that scores refer to and, if chosen by order, how to change it
-        classes = predictions.target.classes
+        classes = self.out_of_fold.target.classes
         if self.positive is None or classes is None or classes.dtype.kind not in "USO":
             return basis
         text = f"Positive class: {quote_label(self.positive)}"

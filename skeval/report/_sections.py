@@ -25,7 +25,7 @@ from skeval.metrics import (
     RocCurveDisplay,
 )
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._score_interval import Measured, measure_classes, measure_numbers
+from skeval.model_selection._score_interval import measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
 from skeval.report._findings import ScoredReport, find_positive_class, is_ranked
@@ -125,9 +125,8 @@ def measure_splits(report: ScoredReport) -> dict[str, np.ndarray]:
         )
         if predictions.decision is not None:
             fixed = replace(fixed, decision=predictions.decision[part])
-        measured = list[Measured]()
-        if not target.outputs:
-            measured = [*(measure_numbers if target.classes is None else measure_classes)(fixed)]
+        measure = measure_numbers if target.classes is None else measure_classes
+        measured = [] if target.outputs else [*measure(fixed)]
         repeat, fold = divmod(fit, predictions.n_folds)
         times = [np.nan] * 2 if predictions.seconds is None else predictions.seconds[place]
         rows.append(
@@ -350,8 +349,6 @@ def show_curves(report: ScoredReport) -> Section | None:
 def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     """Yield ROC, precision-recall, calibration and net benefit curves, or the residuals."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
-    draw: Any
-    display: Any
     if target.classes is None and not target.outputs:
         caption = "A residual is the true value minus the mean prediction of a sample."
         if report.n_samples > MAX_POINTS:
@@ -363,50 +360,45 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
         return
     once, true, options = read_once(report)
     fitted, shares = predictions.n_fits > 0, predictions.probabilities
+
+    def show(display: Any, scores: Any, caption: str, text: str, **more: Any) -> Figure:
+        """Return the figure of a curve of these scores, with its description."""
+        draw = partial(draw_ended, display, true, scores, **options, **more)
+        return Figure(draw, f"The figure shows {caption}", text, CURVE_HEIGHT)
+
     calibrated = "Calibration curve with the intervals of its bins."
     if target.n_classes != 2:
         # of many classes only the calibration of given probabilities
         if not fitted and shares is not None:
-            caption = "The figure shows the accuracy of the most probable class at each predicted "
-            caption += "probability (calibration)."
-            options["labels"] = target.classes
-            draw = partial(draw_ended, ReliabilityDisplay, true, shares, **options)
-            yield Figure(draw, caption, label=calibrated, height=CURVE_HEIGHT)
+            caption = "the accuracy of the most probable class at each predicted probability "
+            caption += "(calibration)."
+            yield show(ReliabilityDisplay, shares, caption, calibrated, labels=target.classes)
         return
     # ROC and precision-recall curves with their bands
     positive = target.positive_code
     name = quote_label(options["pos_label"])
     about = f"The positive class is {name}."
-    banded: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": 0}
-    banded |= {"label": "scores" if fitted else "predictions"}
-    for metric, (display, curve, area) in RANKINGS.items():
+    banded = {"n_resamples": N_RESAMPLES, "random_state": 0}
+    source = "scores" if fitted else "predictions"
+    for metric, (ranking, curve, area) in RANKINGS.items():
         # scores of different models are not comparable if no test set has both classes
         if fitted and not np.isfinite(report.metrics[metric].value):
             continue
-        caption = f"The figure shows the {curve} curve{OUT_OF_FOLD * fitted} with pointwise "
         pooled = (NOT_IN_TABLE.format(area) + WITHOUT_RETRAINING) * fitted
-        caption += f"intervals and a simultaneous band. {pooled}{about}"
+        caption = f"the {curve} curve with pointwise intervals and a simultaneous band. {pooled}"
+        text = f"The {curve} curve with its band. {about}"
         scores = predictions.class_scores[once, positive]
-        draw = partial(draw_ended, display, true, scores, **options, **banded)
-        yield Figure(
-            draw, caption, f"The {curve} curve with its band. {about}", height=CURVE_HEIGHT
-        )
+        yield show(ranking, scores, caption + about, text, label=source, **banded)
     # calibration and net benefit of probabilities
     if shares is None:
         return
     chance = shares[once, positive]
-    caption = f"The figure shows {CALIBRATION_CURVE}."
-    draw = partial(draw_ended, ReliabilityDisplay, true, chance, **options)
-    yield Figure(draw, f"{caption} {about}", label=calibrated, height=CURVE_HEIGHT)
-    yield Figure(
-        partial(draw_ended, NetBenefitDisplay, true, chance, **options),
-        f"The figure shows the net benefit of treating everyone whose probability of {name} "
-        "reaches the threshold, in true positives per sample. At the threshold p, a false positive "
-        "costs p / (1 - p) times the benefit of a true positive. The model is useful where its "
-        "curve is above both lines.",
-        label="Net benefit by threshold, compared with treating all and none.",
-        height=CURVE_HEIGHT,
-    )
+    yield show(ReliabilityDisplay, chance, f"{CALIBRATION_CURVE}. {about}", calibrated)
+    caption = f"the net benefit of treating everyone whose probability of {name} reaches the "
+    caption += "threshold p, in true positives per sample. A false positive costs p / (1 - p) of "
+    caption += "the benefit of a true positive. A useful model has a curve above both lines."
+    text = "Net benefit by threshold, compared with treating all and none."
+    yield show(NetBenefitDisplay, chance, caption, text)
 
 
 BEST = {
@@ -435,9 +427,9 @@ def show_calibration(report: ScoredReport) -> Section | None:
     if report.out_of_fold.n_fits:
         caption += " The intervals do not include variation from retraining."
     table = tabulate(report, caption, "measure", rows, notes=notes)
-    heading, precision = _sentences.write_calibration(measures)
-    warned = any(one.code == "calibration" for one in report.warnings)  # with the same numbers
-    return Section(heading, [] if warned else [f"{heading}.{precision}"], tables=[table])
+    heading = _sentences.write_calibration(measures)
+    warned = any(one.code == "calibration" for one in report.warnings)  # of the same
+    return Section(heading, [] if warned else [f"{heading}."], tables=[table])
 
 
 def read_once(report: ScoredReport) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
@@ -461,7 +453,6 @@ RANKINGS = {
 }
 """Display of the curve of a metric, the name of the curve, and the name of its area."""
 CALIBRATION_CURVE = "the observed frequency at each predicted probability (calibration)"
-OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation"
 NOT_IN_TABLE = (
     "The curve pools the scores of all folds, so the area under it differs from the {} in the "
     "table, which is computed within folds. "

@@ -350,27 +350,25 @@ def write_relations(
 ) -> list[str]:
     """Return which of several models are better or worse than the baseline."""
     # models with the same relation to the same reference are named together
-    order = {"better": 0, "worse": 1}
-    systems: dict[tuple[int, str, str], list[str]] = {}
+    order, metric = {"better": 0, "worse": 1}, next(iter(judgments.values())).metric
+    systems: dict[tuple[int, str], list[str]] = {}
     for name, one in judgments.items():
         if one.reference:
-            key = order.get(one.relation, 2), one.reference, one.metric
+            key = order.get(one.relation, 2), one.reference
             systems.setdefault(key, []).append(f'"{name}"')
-    texts, said = list[str](), ""
-    for (place, reference, metric), names in sorted(systems.items()):
+    texts = list[str]()
+    for (place, reference), names in sorted(systems.items()):
         everyone = "both" if len(judgments) == 2 else f"all {len(judgments)}"
         who = everyone if len(names) == len(judgments) else join_words(names, "and")
         if baseline is not None and reference == str(baseline):
             reference += f" ({write_amount(baseline.error, loss)})"
-        by = f"by the {name_metric(metric)}, " if metric else ""
         verb = (("beat", "are worse than"), ("beats", "is worse than"))[len(names) == 1]
         claim = f"{who} {verb[place]}" if place < 2 else ""
         claim = claim or f"no evidence that {join_words(names, 'or')} beats"
-        # the metric of the claim before is not repeated
-        texts.append(f"{'' if by == said else by}{claim} {reference}")
-        said = by
-    text = "; ".join(texts)
-    return [f"{text[0].upper()}{text[1:]}."] if text else []
+        texts.append(f"{claim} {reference}")
+    # one metric decides for all models
+    text = f"by the {name_metric(metric)}, " * bool(metric) + "; ".join(texts)
+    return [f"{text[0].upper()}{text[1:]}."] if texts else []
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
@@ -467,30 +465,20 @@ MIN_SLOPE = 0.8
 """Slopes from here to the reciprocal count as calibrated, if the interval lies within."""
 
 
-def write_calibration(measures: Results) -> tuple[str, str]:
-    """Return the meaning of the calibration measures, and the slope with its interval."""
-    problems = find_miscalibration(measures)
-    if not problems and np.isnan(measures["slope"].interval.low):
-        return "Calibration is unknown, because the slope is undefined", ""
-    # the precision of the slope
-    slope, interval = measures["slope"].value, measures["slope"].interval
-    precision = ""
-    if np.isfinite([interval.low, interval.high]).all():
-        ends = f"{interval.low:.2f} to {interval.high:.2f}"
-        level = f"{100 * interval.confidence_level:g} % CI"
-        precision = f" The calibration slope is {slope:.2f} ({level} {ends})."
-    if problems:
-        return f"Probabilities are {' and '.join(problems.values())}", precision
+def write_calibration(measures: Results) -> str:
+    """Return what the intervals of the calibration measures show."""
+    low, high = measures["slope"].interval
+    if problems := find_miscalibration(measures):
+        return f"Probabilities are {' and '.join(problems.values())}"
+    if np.isnan(low):
+        return "Calibration is unknown, because the slope is undefined"
     # one of the two intervals may exclude the best value by chance
-    if apart := find_miscalibration(measures, 1 - ALPHA):
-        precision += f" The probabilities may be {' and '.join(apart.values())}, but one of two "
-        precision += "measures may differ from its best value by chance."
-        return "Miscalibration is not significant", precision
+    if find_miscalibration(measures, 1 - ALPHA):
+        return "Miscalibration is not significant"
     # wide intervals show nothing
-    if not (interval.low >= MIN_SLOPE and interval.high <= 1 / MIN_SLOPE):
-        text = "There are too few samples to determine whether the probabilities are calibrated"
-        return text, precision
-    return "No miscalibration was detected", precision
+    if not (low >= MIN_SLOPE and high <= 1 / MIN_SLOPE):
+        return "There are too few samples to determine whether the probabilities are calibrated"
+    return "No miscalibration was detected"
 
 
 def describe_calibration(report: ScoredReport) -> Iterator[tuple[str, str]]:

@@ -60,18 +60,15 @@ def name_check(check: Any) -> str:
 
 
 def list_checks(
-    found: Iterable[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
+    found: Sequence[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
 ) -> list[CheckResult]:
     """Return the findings except those of the table, and outcomes of `others` without one."""
-    by_code: dict[str, list[CheckResult]] = {}
-    for result in found:
-        by_code.setdefault(result.code, []).append(result)
     results = []
     codes = (*OF_ONE_OUTPUT, *OF_SEVERAL, *OF_MODELS, *map(name_check, own_checks))
     for code in codes:
         title = code.replace("-", " ").capitalize()
         without = CheckResult(others.get(code, "passed"), code=code, title=title)
-        results += by_code.get(code) or [without]
+        results += [one for one in found if one.code == code] or [without]
     return results
 
 
@@ -80,10 +77,8 @@ def list_checks(
 
 def note_few_groups(predictions: Predictions) -> Iterator[CheckResult]:
     """Warn about intervals from few groups."""
-    n_groups = predictions.cases.n_groups
-    if predictions.cases.kind is not UnitKind.GROUP:
-        return
-    if n_groups is not None and n_groups < MIN_GROUPS:
+    n_groups = predictions.cases.n_units
+    if predictions.cases.kind is UnitKind.GROUP and n_groups < MIN_GROUPS:
         yield note(
             "few-groups",
             "Few groups",
