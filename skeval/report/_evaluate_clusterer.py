@@ -449,10 +449,9 @@ FRONT = (
     "better on one."
 )
 PRESUMES = (
-    "The choice assumes clusters of the shape that the algorithm detects (round for k-means and "
-    "Ward). Such algorithms split clusters of other shapes. Agreement between halves alone is not "
-    "evidence of clusters, so each k is compared with the same algorithm on data without "
-    "structure. The choice is that of the sequential tests. The other rules are for comparison."
+    "The choice is that of the sequential tests. The other rules are for comparison. All assume "
+    "clusters of the shape that the algorithm detects (round for k-means and Ward). Each k is "
+    "compared with the same algorithm on data without structure."
 )
 RULE_NAMES = {
     _choose.SEQUENTIAL: "sequential tests",

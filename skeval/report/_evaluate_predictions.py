@@ -284,33 +284,29 @@ def _compare_systems(
     columns: dict[str, Any] = {}
     for name, report in reports.items() if requested else ():
         deciding, metric, better, (truth, columns[name]) = report.parsed.read_metric(*requested[0])
+    changes: dict[str, Any] = {}
     if columns and deciding != first.parsed.metric:
-        with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-            comparison = compare_predictions(
-                truth, columns, metric=metric, method="max_t", **options
-            )
-        return replace(comparison, scoring=deciding, greater_is_better=better), deciding
-    # scores of one kind: a metric of the predictions, or minus the losses
-    by_name = {name: report.out_of_fold for name, report in reports.items()}
-    many = first.class_sizes is not None and len(first.class_sizes) > 2
-    truth, metric, scoring = None, None, "accuracy"
-    columns = {name: -system.loss for name, system in by_name.items()}
-    if kind == "numbers":
-        truth, metric = first.out_of_fold.target.y, mean_squared_error
-        columns = {name: system.predicted for name, system in by_name.items()}
-    elif first.out_of_fold.target.outputs:
-        scoring = f"minus the {first.answer.name}"
-    elif kind != "labels" and not many:
-        truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
-        columns = {name: system.class_scores[:, 1] for name, system in by_name.items()}
-    elif kind == "probabilities":
-        scoring = "minus the Brier score"
+        changes = {"scoring": deciding, "greater_is_better": better}
     else:
-        columns = {name: 1 - system.loss for name, system in by_name.items()}
-    # the comparison
+        # scores of one kind: a metric of the predictions, or minus the losses
+        deciding, truth, metric = "", None, None
+        by_name = {name: report.out_of_fold for name, report in reports.items()}
+        many = first.class_sizes is not None and len(first.class_sizes) > 2
+        columns = {name: -system.loss for name, system in by_name.items()}
+        if kind == "numbers":
+            truth, metric = first.out_of_fold.target.y, mean_squared_error
+            columns = {name: system.predicted for name, system in by_name.items()}
+        elif first.out_of_fold.target.outputs or (kind == "probabilities" and many):
+            changes = {"scoring": f"minus the {first.answer.name}"}
+        elif kind != "labels" and not many:
+            truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
+            columns = {name: system.class_scores[:, 1] for name, system in by_name.items()}
+        else:
+            changes = {"scoring": "accuracy"}
+            columns = {name: 1 - system.loss for name, system in by_name.items()}
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **options)
-    return comparison if metric is not None else replace(comparison, scoring=scoring), ""
+    return replace(comparison, **changes), deciding
 
 
 # --- the report
