@@ -30,10 +30,9 @@ from skeval.cluster import (
     compare_clusterings,
     structure_test,
 )
-from skeval.cluster._choose import StructureReference
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
-from skeval.cluster._references import NOISE, REFERENCES, name_reference
+from skeval.cluster._references import NOISE, name_reference
 from skeval.cluster._stability import (
     PREDICTION_STRENGTH,
     RECOVERED,
@@ -85,7 +84,6 @@ def evaluate_clusterer(
     n_clusters: Iterable[int] | None = None,
     labels_true: Any = None,
     indices: Sequence[str] = INDICES,
-    reference: StructureReference = "auto",
     n_repeats: int = 10,
     param_name: str | None = None,
     random_state: RandomStateLike = None,
@@ -125,8 +123,6 @@ def evaluate_clusterer(
             "calinski_harabasz", "connectivity")
         Internal indices, as in `compare_clusterings`. Calinski-Harabasz is not available for
         sparse X.
-    reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
-        Data without structure, for comparison with halves and the gap, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
@@ -188,7 +184,6 @@ def evaluate_clusterer(
             "several, evaluate each of them with the same random_state and thus on the same halves."
         )
     _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
-    _checks.check_option("reference", reference, REFERENCES)
     _checks.check_same_length(X=X, labels_true=labels_true)
     seed = _checks.small_seed(random_state)
     run: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -199,7 +194,7 @@ def evaluate_clusterer(
                 "n_clusters must be None for a clusterer without a number of clusters or of "
                 f"precomputed distances, got {n_clusters!r}."
             )
-        return evaluate_as_is(clusterer, X, labels_true, indices, reference, n_repeats, run)
+        return evaluate_as_is(clusterer, X, labels_true, indices, n_repeats, run)
     X, given = check_points(clusterer, X), X
     table_warnings = warn_of_points(given, getattr(given, "columns", None))
     candidates = _check_range(n_clusters, X.shape[0])
@@ -216,14 +211,13 @@ def evaluate_clusterer(
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     # choose the number by all rules
     begin_step("number of clusters", verbose)
-    ties = name_reference(X, reference) == "permuted"  # permuted columns keep ties
+    ties = name_reference(X, "auto") == "permuted"  # permuted columns keep ties
     methods = [_choose.SEQUENTIAL, *HALVES, *([] if ties else [_choose.GAP])]
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
         clusterer,
         X,
         n_clusters=candidates.tolist(),
         method=methods,
-        reference=reference,
         n_repeats=n_repeats,
         param_name=param_name,
         **run,
@@ -477,7 +471,6 @@ def evaluate_as_is(
     X: Any,
     labels_true: Any,
     indices: Sequence[str],
-    reference: StructureReference,
     n_repeats: int,
     run: dict[str, Any],
 ) -> Report:
@@ -511,12 +504,7 @@ def evaluate_as_is(
         shown = place_samples(X, labels, run["random_state"])
         begin_step("structure", run["verbose"])
         structure = structure_test(
-            clusterer,
-            X,
-            index=measure_density,
-            reference=reference,
-            n_references=N_REFERENCES,
-            **run,
+            clusterer, X, index=measure_density, n_references=N_REFERENCES, **run
         )
         if structure.caution:
             warnings.append(CheckResult.from_text("clusters", structure.caution))
