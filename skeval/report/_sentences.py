@@ -412,52 +412,34 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     claimed, honest = write_rate(bias.extra.cv1_error), write_rate(bias.extra.cv2_error)
     if stability is not None and np.isnan(stability.value):
         return [f"The selection keeps all {stability.extra.selected_always} features."]
-    text = (
-        f"Selecting features on all samples (CV1) would have given an error of {claimed}. The same "
-        f"cross-validation with the selection within the folds (CV2) gives {honest}"
-    )
-    if claimed == honest:
-        text = "Selecting features on all samples (CV1) or within the folds (CV2) made no "
-        text += f"difference to the error of {honest}."
-    elif np.isnan(bias.interval.low):
-        text += "."
-    else:
+    text = f"With the selection within the folds (CV2), the error is {honest}. With the selection "
+    text += f"on all samples (CV1), it would have been {claimed}{' as well' * (claimed == honest)}"
+    if claimed != honest and np.isfinite(bias.interval.low):
         interval = bias.interval
         value, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
-        shown = "is too low" if is_above_zero(bias) else "is not significantly lower"
-        text += f". The error of CV1 {shown}: CV2 minus CV1 is {value} percentage points "
-        text += f"({100 * bias.confidence_level:g} % CI {low} to {high})."
+        text += f" (CV2 minus CV1 is {value} percentage points, "
+        text += f"{100 * bias.confidence_level:g} % CI {low} to {high})"
     # how many features were selected, and how often
     if stability is None:
-        return [
-            text,
-            "The stability of the selection is unknown, because the folds select from features "
-            "without names (get_feature_names_out).",
-        ]
+        selected = "The stability of the selection is unknown, because the folds select from "
+        return [f"{text}.", f"{selected}features without names (get_feature_names_out)."]
     rounds = stability.extra
-    return [
-        text,
-        f"{count(rounds.selected_ever, 'feature')} "
-        f"{'was' if rounds.selected_ever == 1 else 'were'} selected in at least one of "
-        f"{rounds.n_rounds} folds, {rounds.selected_always} of them in all folds; stability "
-        f"{stability.value:.2f} (1 is best).",
-    ]
+    selected = f"Of {rounds.n_rounds} folds, at least one selected "
+    selected += f"{count(rounds.selected_ever, 'feature')}, and all selected "
+    selected += f"{rounds.selected_always}. The stability is {stability.value:.2f} (1 is best)."
+    return [f"{text}.", selected]
 
 
 def write_tuning(bias: Estimate) -> str:
-    """Return the optimism of the best scores of the searches."""
+    """Return the best scores of the searches, and the scores of the selected models."""
     scores = bias.extra.inner_score, bias.extra.nested_score
     inner, nested, optimism, low, high = write_with_ends(bias, *scores, bias.value)
-    shown = "the optimism of the best score is not significant"
-    if is_above_zero(bias):
-        shown = "the best score is optimistic, because it is the best of many"
-    if not np.isnan(bias.interval.low):
-        level = f"{100 * bias.confidence_level:g} % CI"
-        shown += f" (difference {optimism}, {level} {low} to {high})"
+    level = f"{100 * bias.confidence_level:g} % CI"
+    ends = "" if np.isnan(bias.interval.low) else f", {level} {low} to {high}"
     return (
-        f"The best score of the hyperparameter search is {inner} on average; the selected models "
-        f"score {nested} on held-out samples: {shown}. All errors in this report are from held-out "
-        "samples (nested cross-validation)."
+        f"The best score of the hyperparameter search is {inner} on average. The selected models "
+        f"score {nested} on held-out samples (difference {optimism}{ends}). All errors in this "
+        "report are from held-out samples (nested cross-validation)."
     )
 
 
