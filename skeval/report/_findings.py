@@ -216,11 +216,10 @@ def find_hard_samples(
         hard = np.flatnonzero(wrong > FAR)
         hard = hard[np.argsort(-wrong[hard], kind="stable")]
         means = np.bincount(row, predictions.predicted, minlength=n) / times
-        true = target.y.astype(float)
-        truth, taken = ([f"{x:.6g}" for x in values[hard]] for values in (true, means))
-        suspect = np.zeros(len(hard), dtype=bool)
-        names = name_samples(hard, index, n)
-        return HardSamples(hard, names, truth, taken, wrong[hard], len(hard), suspect)
+        names, suspect = name_samples(hard, index, n), np.zeros(len(hard), dtype=bool)
+        columns = target.y.astype(float), means
+        given, guess = ([f"{x:.6g}" for x in column[hard]] for column in columns)
+        return HardSamples(hard, names, given, guess, wrong[hard], len(hard), suspect)
     # classes: the fraction of wrong predictions
     missed = np.zeros(len(row), dtype=bool)
     if predictions.has_values:
@@ -640,7 +639,7 @@ def measure_probabilities(
     true = target.codes[predictions.row[once]] == target.positive_code
     chance = shares[once, target.positive_code]
     weight = predictions.weight[predictions.row[once]]
-    options = {
+    options: dict[str, Any] = {
         "groups": None if group is None else group[once],
         "sample_weight": weight if np.ptp(weight) else None,
     }

@@ -597,7 +597,8 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
             "the same."
         ]
     # the table, with the fraction of wrong predictions, or another measure
-    last, form = "misranked in" if ranked else "wrong in", "{:.0%}".format
+    form: Callable[[float], str] = "{:.0%}".format
+    last = "misranked in" if ranked else "wrong in"
     if numbers:
         last, form = "residual / RMS", "{:.1f}".format
     elif not fitted and predictions.probabilities is not None:
