@@ -969,7 +969,7 @@ class EvaluationReport(_sections.PredictionsPage):
     def facts(self) -> list[str]:
         """The size of the data, and the classes."""
         features = "" if self.n_features is None else f", {count(self.n_features, 'feature')}"
-        return [f"{_sections.describe_classes(self)}{features}"]
+        return [f"{_sentences.describe_classes(self)}{features}"]
 
     basis = property(_sentences.describe_interval)
 

@@ -374,7 +374,7 @@ class PredictionsReport(_sections.PredictionsPage):
     @property
     def facts(self) -> list[str]:
         """The predictions, and the classes."""
-        facts = [f"{_sections.describe_classes(self)}, predicted as {self.kind}"]
+        facts = [f"{_sentences.describe_classes(self)}, predicted as {self.kind}"]
         if self.threshold is not None:
             facts.append(f"threshold: {self.written_threshold}")
         return facts

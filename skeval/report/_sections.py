@@ -34,7 +34,6 @@ from skeval.utils._text import (
     DataFrame,
     count,
     make_frame,
-    name_label,
     quote_label,
     write_estimate,
     write_number,
@@ -197,20 +196,6 @@ def draw_main(report: ScoredReport) -> Figure:
         draw = partial(EstimatesDisplay.from_result, {name: metric}, guess=rare.chance)
     label = "Main estimate, its interval and the baseline. The first sentence has the numbers."
     return Figure(draw, "", label, height=1.74)
-
-
-def describe_classes(report: ScoredReport) -> str:
-    """Return the number of samples and sampling units, and of samples per class."""
-    facts, outputs = count(report.n_samples, "sample"), report.out_of_fold.target.outputs
-    if outputs:
-        facts += f" with {count(len(outputs), 'output')}"
-    sizes = [f"{name_label(name)}: {size}" for name, size in (report.class_sizes or {}).items()]
-    if sizes:
-        kinds = "" if outputs else f" of {count(len(sizes), 'class')}"
-        facts += f"{kinds} ({list_few(sizes)})"
-    if report.n_groups is not None:
-        facts += f" in {_sentences.count_units(report.out_of_fold.cases)}"
-    return facts
 
 
 def compare_with_baseline(report: ScoredReport) -> list[str]:

@@ -34,6 +34,7 @@ from skeval.report._findings import (
 from skeval.report._page import CheckResult, join_words, list_few, list_grave, note
 from skeval.utils._text import (
     count,
+    name_label,
     name_of,
     quote_label,
     say_pvalue,
@@ -56,6 +57,20 @@ def count_units(cases: SamplingUnits) -> str:
     """Return the number of groups, blocks of time or folds."""
     units = cases.kind.value
     return f"{cases.n_groups} {units.replace('s', '', 1) if cases.n_groups == 1 else units}"
+
+
+def describe_classes(report: ScoredReport) -> str:
+    """Return the number of samples and sampling units, and of samples per class."""
+    facts, outputs = count(report.n_samples, "sample"), report.out_of_fold.target.outputs
+    if outputs:
+        facts += f" with {count(len(outputs), 'output')}"
+    sizes = [f"{name_label(name)}: {size}" for name, size in (report.class_sizes or {}).items()]
+    if sizes:
+        kinds = "" if outputs else f" of {count(len(sizes), 'class')}"
+        facts += f"{kinds} ({list_few(sizes)})"
+    if report.n_groups is not None:
+        facts += f" in {count_units(report.out_of_fold.cases)}"
+    return facts
 
 
 def name_metric(metric: str, *, short: bool = False) -> str:
@@ -497,22 +512,13 @@ def describe_interval(report: ScoredReport) -> list[str]:
             f"mean error over a similar period ({design}, {n_units} blocks of time)."
         )
     # where the interval may fail
-    probabilities, n = predictions.probabilities, len(predictions.target)
+    probabilities, limit = predictions.probabilities, answer.details.get("caution", "")
     if answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
-        limit = (
-            "The interval may be too narrow: some predicted probabilities are 0, and the log loss "
-            "of such a sample is very large if it belongs to that class."
-        )
-    elif in_time and n < MIN_IN_TIME:
-        limit = (
-            "The interval may be too narrow: with strongly autocorrelated errors it needs at least "
-            f"{MIN_IN_TIME} samples."
-        )
-    elif "caution" in answer.details:
-        limit = answer.details["caution"]
-    else:
-        return [described]
-    return [described, limit]
+        limit = "The interval may be too narrow, because some predicted probabilities are 0."
+    elif in_time and len(predictions.target) < MIN_IN_TIME:
+        limit = "The interval may be too narrow, because strongly autocorrelated errors require at "
+        limit += f"least {MIN_IN_TIME} samples."
+    return [described, limit] if limit else [described]
 
 
 def describe_folds(predictions: Predictions) -> str:
@@ -552,8 +558,6 @@ GROUPED_AREA = "N. A. Obuchowski (1997), https://doi.org/10.2307/2533958"
 DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-6161.1995.tb02031.x"
 SEQUENTIAL = "M. P. Fay et al. (2007), https://doi.org/10.1198/106186007X257025"
 CORRELATED = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
-UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
-"""Sampling units other than single samples and folds."""
 
 
 def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
@@ -597,14 +601,8 @@ def _list_methods(
 def _describe_predictions(report: Any, names: list[str], quantity: str) -> str:
     """Return the sentence on the data, the models and the folds that predicted it."""
     predictions, several = report.out_of_fold, len(names) > 1
-    units, classes = predictions.cases.kind, predictions.target.classes
     # the data, and the models if there are several
-    samples = f"{report.n_samples} samples"
-    if units in UNITS:
-        samples += f" in {count_units(predictions.cases)}"
-    if classes is not None and len(classes) == 2:
-        sizes = (f"{name}: {size}" for name, size in (report.class_sizes or {}).items())
-        samples += f" ({', '.join(sizes)})"
+    samples, units = describe_classes(report), predictions.cases.kind
     of = f" of {len(names)} models ({', '.join(names)})" if several else ""
     if predictions.n_fits == 0:
         verb = "models were" if several else "model was"
@@ -654,11 +652,10 @@ def describe_permutation(
 
 def describe_exchange(test: Test, predictions: Predictions) -> str:
     """Describe the labels that a permutation test permutes, and the hypothesis that it tests."""
-    n_groups = predictions.cases.n_groups
-    if test.exchanged == "within groups" and n_groups is not None:
+    n_groups, moved = predictions.cases.n_groups, f"as {test.exchanged}"
+    if test.exchanged == "whole groups":
+        moved = "between groups as a whole"
+    elif test.exchanged == "within groups" and n_groups is not None:
         mixed = count_mixed_groups(predictions)
         moved = f"within groups ({mixed} of {n_groups} groups have several labels and contribute)"
-        return f"Labels were permuted {moved}, which tests whether {test.null_hypothesis}"
-    whole = test.exchanged == "whole groups"
-    labels = "between groups as a whole" if whole else f"as {test.exchanged}"
-    return f"Labels were permuted {labels}, which tests whether {test.null_hypothesis}"
+    return f"Labels were permuted {moved}, which tests whether {test.null_hypothesis}"
