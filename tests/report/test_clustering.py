@@ -97,6 +97,14 @@ def test_choice_is_no_number_that_was_not_found():
     assert "k = 4" in text.advice
 
 
+@pytest.mark.parametrize(("largest", "is_last"), [(3, True), (4, False)])
+def test_a_choice_at_the_end_of_the_range_is_a_warning(largest, is_last):
+    options = {"n_clusters": range(2, largest + 1), "n_repeats": 2, "random_state": 0}
+    report = evaluate_clusterer(KMEANS, BLOBS, **options)
+    assert report.n_clusters == 3
+    assert ("Largest k chosen" in [one.title for one in report.warnings]) == is_last
+
+
 def test_a_narrow_decision_is_a_warning():
     X, _ = make_blobs(200, centers=4, cluster_std=2.2, random_state=3)
     report = evaluate_clusterer(KMEANS, X, n_repeats=3, random_state=0)

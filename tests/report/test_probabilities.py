@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import skeval
-from skeval.metrics import calibration_measures
+from skeval.metrics import calibration_measures, net_benefit
 
 
 def draw(n=200, share=0.5, seed=0):
@@ -45,6 +45,8 @@ def test_calibration_is_that_of_one_prediction_of_each_sample(report):
         called, odds = frame["score_1"] >= cut, cut / (1 - cut)
         gain = np.where(frame["truth"] == 1, 1, -odds) * called
         assert one.value == pytest.approx(gain.mean())
+        curve = net_benefit(frame["truth"], frame["score_1"], thresholds=[cut])
+        assert [*one.interval] == pytest.approx([curve.low[0], curve.high[0]])
         assert one.interval.low < one.value < one.interval.high
         narrow = one.confidence_interval(0.5)
         assert one.interval.low < narrow.low < narrow.high < one.interval.high
