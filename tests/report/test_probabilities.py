@@ -45,11 +45,17 @@ def test_calibration_is_that_of_one_prediction_of_each_sample(report):
         called, odds = frame["score_1"] >= cut, cut / (1 - cut)
         gain = np.where(frame["truth"] == 1, 1, -odds) * called
         assert one.value == pytest.approx(gain.mean())
-        curve = net_benefit(frame["truth"], frame["score_1"], thresholds=[cut])
-        assert [*one.interval] == pytest.approx([curve.low[0], curve.high[0]])
         assert one.interval.low < one.value < one.interval.high
         narrow = one.confidence_interval(0.5)
         assert one.interval.low < narrow.low < narrow.high < one.interval.high
+
+
+def test_the_limits_of_net_benefit_are_those_of_its_threshold(rare):
+    frame = rare.predictions.query("repeat == 0")
+    cuts = frame["truth"].mean(), 0.5
+    for cut, one in zip(cuts, rare.net_benefit.values(), strict=True):
+        curve = net_benefit(frame["truth"], frame["score_1"], thresholds=[cut])
+        assert [*one.interval] == pytest.approx([curve.low[0], curve.high[0]])
 
 
 def test_text_page_and_json_have_the_same_results(report):
