@@ -157,8 +157,6 @@ def warn_of_fitted_scores(
 
 # --- existing predictions
 
-MIN_OF_CLASS = 10
-
 
 def warn_of_predictions(
     parsed: ParsedPredictions,
@@ -301,9 +299,10 @@ BATCH = re.compile(
     re.IGNORECASE,
 )
 """Full names of columns of the origin of samples."""
-MAX_BATCHES, MIN_EXPLAINED = 20, 0.8
-"""Maximum number of batches, above which values in order are joined, and the minimum fraction by
-which the batch reduces the error of always predicting the most frequent class."""
+MAX_BATCHES, MIN_EXPLAINED, MIN_OTHERS = 20, 0.8, 10
+"""Maximum number of batches, above which values in order are joined, the minimum fraction by which
+the batch reduces the error of always predicting the most frequent class, and the minimum number of
+samples of other classes."""
 
 
 def warn_of_batches(
@@ -314,7 +313,7 @@ def warn_of_batches(
     The class of a sample is predicted by the most frequent class of the other samples of its batch.
     """
     n, classes = len(target), target.classes
-    if classes is None or (n_rest := n - np.bincount(target.codes).max()) < MIN_OF_CLASS:
+    if classes is None or (n_rest := n - np.bincount(target.codes).max()) < MIN_OTHERS:
         return
     several = isinstance(by, Mapping) or hasattr(by, "columns")
     columns = {str(name): by[name] for name in by} if several else {}
