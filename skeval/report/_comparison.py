@@ -19,7 +19,7 @@ from skeval.model_selection import Comparison, EstimatesDisplay, compare_predict
 from skeval.model_selection._pair_tests import correct, time_blocks
 from skeval.report import _sentences
 from skeval.report._arguments import mirror
-from skeval.report._findings import Judgment, ScoredReport, judge
+from skeval.report._findings import Judgment, ScoredReport, judge, read_once
 from skeval.report._page import (
     MARKERS,
     CheckResult,
@@ -43,7 +43,6 @@ from skeval.report._sections import (
     find_main_metrics,
     in_target_unit,
     plot_estimates,
-    read_once,
     write_level,
 )
 from skeval.utils._checks import ignored_warnings
@@ -391,7 +390,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     """Draw the curve of each model on one axes, with one legend entry for each reference line."""
     drawn, many = [], len(reports) > MAX_SHADED
     for position, (name, report) in enumerate(reports.items()):
-        once, true, options = read_once(report)
+        once, true, options = read_once(report.out_of_fold, report.confidence_level)
         predictions, shown = report.out_of_fold, shorten_name(name_label(name))
         if predictions.probabilities is None and display is not RocCurveDisplay:
             continue
@@ -634,7 +633,8 @@ def compare_measures(
     if predictions.n_fits:
         ratio = predictions.test_train_ratio
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}
-    positive, (_, _, drawn) = target.positive_code, read_once(first)
+    positive = target.positive_code
+    _, _, drawn = read_once(first.out_of_fold, first.confidence_level)
     for measure in next(iter(values.values())):
         columns = {name: one[measure] for name, one in values.items() if measure in one}
         kept = ~np.isnan(next(iter(columns.values())))

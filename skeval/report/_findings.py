@@ -620,6 +620,23 @@ def is_above_zero(estimate: Estimate) -> bool:
     return estimate.confidence_interval(level).low > 0
 
 
+def read_once(
+    predictions: Predictions, level: float
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return a mask of one prediction of each sample, its labels, and the options of curves."""
+    target, group = predictions.target, predictions.group
+    once = predictions.repeat == 0
+    weight = predictions.weight[predictions.row[once]]
+    options = {
+        "confidence_level": level,
+        "groups": None if group is None else group[once],
+        "sample_weight": weight if np.ptp(weight) else None,
+    }
+    if target.classes is not None and len(target.classes) == 2:
+        options["pos_label"] = target.classes[target.positive_code]
+    return once, target.y[predictions.row[once]], options
+
+
 def measure_probabilities(
     predictions: Predictions, level: float, seed: int, threshold: float | None
 ) -> dict[str, Results | None]:
@@ -635,24 +652,16 @@ def measure_probabilities(
     if shares is None or target.n_classes != 2 or target.outputs or undefined:
         return {"calibration": None, "net_benefit": None}
     # one probability of the positive class for each sample
-    once, group = predictions.repeat == 0, predictions.group
-    true = target.codes[predictions.row[once]] == target.positive_code
-    chance = shares[once, target.positive_code]
-    weight = predictions.weight[predictions.row[once]]
-    options: dict[str, Any] = {
-        "groups": None if group is None else group[once],
-        "sample_weight": weight if np.ptp(weight) else None,
-    }
-    prevalence = float(np.average(true, weights=weight))
+    once, true, options = read_once(predictions, level)
+    chance, positive = shares[once, target.positive_code], true == options["pos_label"]
+    prevalence = float(np.average(positive, weights=options["sample_weight"]))
     cuts = {f"{prevalence:.3g}": prevalence, "0.5": 0.5}
     if threshold is not None and 0 < threshold < 1:
         cuts[f"{threshold:g}"] = threshold
     find_curve = partial(net_benefit, true, chance, thresholds=[*cuts.values()], **options)
     with ignored_warnings(UserWarning):  # of probabilities of 0 and 1, and of few groups
-        measures = calibration_measures(
-            true, chance, random_state=seed, confidence_level=level, **options
-        )
-        curve, benefits = find_curve(confidence_level=level), {}
+        measures = calibration_measures(true, chance, random_state=seed, **options)
+        curve, benefits = find_curve(), {}
         for place, (text, value) in enumerate(zip(cuts, curve.y, strict=True)):
             name = f"net benefit at {text}"
             benefits[name] = Estimate(

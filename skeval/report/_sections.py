@@ -28,7 +28,7 @@ from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._score_interval import measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
-from skeval.report._findings import ScoredReport, find_positive_class, is_ranked
+from skeval.report._findings import ScoredReport, find_positive_class, is_ranked, read_once
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._text import (
     DataFrame,
@@ -343,7 +343,7 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     # a single block of time has no interval
     if predictions.class_scores is None or predictions.cases.n_units < 2:
         return
-    once, true, options = read_once(report)
+    once, true, options = read_once(predictions, report.confidence_level)
     fitted, shares = predictions.n_fits > 0, predictions.probabilities
 
     def show(display: Any, scores: Any, caption: str, text: str, **more: Any) -> Figure:
@@ -415,21 +415,6 @@ def show_calibration(report: ScoredReport) -> Section | None:
     heading = _sentences.write_calibration(measures)
     warned = any(one.code == "calibration" for one in report.warnings)  # of the same
     return Section(heading, [] if warned else [f"{heading}."], tables=[table])
-
-
-def read_once(report: ScoredReport) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return a mask of one prediction of each sample, its labels, and the options of displays."""
-    predictions, target = report.out_of_fold, report.out_of_fold.target
-    once, group = predictions.repeat == 0, predictions.group
-    weight = predictions.weight[predictions.row[once]]
-    options = {
-        "confidence_level": report.confidence_level,
-        "groups": None if group is None else group[once],
-        "sample_weight": weight if np.ptp(weight) else None,
-    }
-    if target.classes is not None and len(target.classes) == 2:
-        options["pos_label"] = target.classes[target.positive_code]
-    return once, target.y[predictions.row[once]], options
 
 
 RANKINGS = {
