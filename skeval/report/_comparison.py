@@ -19,7 +19,7 @@ from skeval.model_selection import Comparison, EstimatesDisplay, compare_predict
 from skeval.model_selection._pair_tests import correct, time_blocks
 from skeval.report import _sections, _sentences
 from skeval.report._arguments import mirror
-from skeval.report._findings import Judgment, ScoredReport, judge
+from skeval.report._findings import Judgment, ScoredReport, judge, read_once
 from skeval.report._page import (
     MARKERS,
     CheckResult,
@@ -329,7 +329,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     """Draw the curve of each model on one axes, with one legend entry for each reference line."""
     drawn, many = [], len(reports) > MAX_SHADED
     for position, (name, report) in enumerate(reports.items()):
-        once, true, options = _sections.read_once(report)
+        once, true, options = read_once(report.out_of_fold, report.confidence_level)
         predictions, shown = report.out_of_fold, shorten_name(_text.name_label(name))
         if predictions.probabilities is None and display is not RocCurveDisplay:
             continue
@@ -562,8 +562,9 @@ def compare_measures(
     in_time = predictions.cases.kind is UnitKind.TIME_BLOCK
     if target.outputs or target.n_classes != 2 or not scored or in_time:
         return
-    compared, (_, _, drawn) = _find_deciding(first, deciding).name, _sections.read_once(first)
+    compared = _find_deciding(first, deciding).name
     values = {name: dict(_measure_samples(one)) for name, one in reports.items()}
+    _, _, drawn = read_once(first.out_of_fold, first.confidence_level)
     for measure in next(iter(values.values())):
         columns = {name: one[measure] for name, one in values.items() if measure in one}
         kept = ~np.isnan(next(iter(columns.values())))

@@ -433,9 +433,7 @@ def _report_one(
     notes = [_sentences.note_interruption(clock.stopped)] if clock.stopped else []
     decided = report.out_of_fold.cases.n_units < 2 or _findings.judge(report).better
     if baseline is not None and not (baseline.better or decided or list_grave(cautions)):
-        hamming = evaluation.target.outputs and report.loss == "zero_one"
-        name = report.answer.name if hamming else ""
-        notes.append(_sentences.note_baseline(baseline, report.loss, name))
+        notes.append(_sentences.note_baseline(baseline, report.loss))
     return replace(report, warnings=(*notes, *cautions), checks=tuple(checks))
 
 
@@ -479,7 +477,6 @@ def _run_checks(
         # the scores and the model
         cautions = _warnings.warn_of_fitted_scores(predictions, metrics, inputs.estimator)
         cautions += _warnings.check_least_squares(inputs.estimator, inputs.X, target.y)
-        cautions += _warnings.warn_of_class_codes(target)
         columns = _data_checks.name_columns(inputs.X, names) | dict(options.left_out)
         found += _warnings.warn_of_batches(target, options.by, columns)
         if "fitted-before" not in ignored:
@@ -498,16 +495,13 @@ def _run_checks(
     cautions += _warnings.warn_of_calibration(computed["calibration"])
     test = computed["permutation"]
     cautions += _warnings.warn_of_pure_groups(predictions, test)
-    stability = computed["selection_stability"]
-    cautions += _warnings.warn_of_selection(stability)
-    cautions += _warnings.check_estimates(estimates, evaluation.estimate, units.kind)
+    cautions += _warnings.check_estimates(estimates, evaluation.estimate)
     cautions = [one for one in cautions if one.code not in ignored]
     found = [one for one in found if one.code not in ignored]
     # why other checks have no finding
     skipped = _warnings.OF_ONE_OUTPUT if target.outputs else _warnings.OF_SEVERAL
     others = dict.fromkeys(skipped, "not applicable")
     others |= {} if test is not None else {"single-label-groups": "not run"}
-    others |= {} if stability is not None else {"selection": "not run"}
     if not any(one.method == ".632+" for one in estimates):
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
@@ -934,7 +928,7 @@ class EvaluationReport(_sections.PredictionsPage):
     def facts(self) -> list[str]:
         """The size of the data, and the classes."""
         features = "" if self.n_features is None else f", {count(self.n_features, 'feature')}"
-        return [f"{_sections.describe_classes(self)}{features}"]
+        return [f"{_sentences.describe_classes(self)}{features}"]
 
     basis = property(_sentences.describe_interval)
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
@@ -29,17 +28,14 @@ from skeval.cluster import (
     choose_n_clusters,
     cluster_stability,
     compare_clusterings,
-    predictive_power,
     structure_test,
 )
-from skeval.cluster._choose import StructureReference
 from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
 from skeval.cluster._plot import name_index
-from skeval.cluster._references import NOISE, REFERENCES, name_reference
+from skeval.cluster._references import NOISE, name_reference
 from skeval.cluster._stability import (
     PREDICTION_STRENGTH,
     RECOVERED,
-    SMALLEST,
     check_pairwise,
     check_points,
     fit_labels,
@@ -73,15 +69,10 @@ MAX_CLUSTERS = 8
 MAX_ROWS = 20_000
 """Number of samples above which the internal indices are those of a random sample of them."""
 N_NEIGHBORS = 10
-MAX_FACT = 300  # characters
 N_REFERENCES = 99
 """Draws of data without structure, which give P-values of .01 and more."""
 LEVEL = 0.05
 """Level of the test of structure in the verdict."""
-ORIENTATION = (
-    "The adjusted Rand index with the known classes is for information only. The choice "
-    "does not use them."
-)
 
 
 @_checks.in_order(clusterer=_checks.is_no_table)
@@ -93,7 +84,6 @@ def evaluate_clusterer(
     n_clusters: Iterable[int] | None = None,
     labels_true: Any = None,
     indices: Sequence[str] = INDICES,
-    reference: StructureReference = "auto",
     n_repeats: int = 10,
     param_name: str | None = None,
     random_state: RandomStateLike = None,
@@ -111,10 +101,9 @@ def evaluate_clusterer(
     A clusterer without a number of clusters, such as DBSCAN and HDBSCAN, or with precomputed
     distances, is evaluated with its own parameters. The report then contains the number of
     clusters, the fraction of noise, DBCV, internal indices of the samples in clusters, and the
-    stability of each cluster in ``10 * n_repeats`` bootstrap samples. It also contains the
-    agreement between halves, and a test of DBCV against data without structure, in which fewer
-    than two clusters count as the lowest DBCV, -1. With precomputed distances, DBCV, the agreement
-    between halves and the test of DBCV are omitted, because they require coordinates.
+    stability of each cluster in ``10 * n_repeats`` bootstrap samples. It also contains a test of
+    DBCV against data without structure, in which fewer than two clusters count as the lowest DBCV,
+    -1. With precomputed distances, DBCV and its test are omitted, because they require coordinates.
 
     Parameters
     ----------
@@ -134,8 +123,6 @@ def evaluate_clusterer(
             "calinski_harabasz", "connectivity")
         Internal indices, as in `compare_clusterings`. Calinski-Harabasz is not available for
         sparse X.
-    reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
-        Data without structure, for comparison with halves and the gap, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
@@ -197,7 +184,6 @@ def evaluate_clusterer(
             "several, evaluate each of them with the same random_state and thus on the same halves."
         )
     _checks.check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
-    _checks.check_option("reference", reference, REFERENCES)
     _checks.check_same_length(X=X, labels_true=labels_true)
     seed = _checks.small_seed(random_state)
     run: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -208,7 +194,7 @@ def evaluate_clusterer(
                 "n_clusters must be None for a clusterer without a number of clusters or of "
                 f"precomputed distances, got {n_clusters!r}."
             )
-        return evaluate_as_is(clusterer, X, labels_true, indices, reference, n_repeats, seed, run)
+        return evaluate_as_is(clusterer, X, labels_true, indices, n_repeats, run)
     X, given = check_points(clusterer, X), X
     table_warnings = warn_of_points(given, getattr(given, "columns", None))
     candidates = _check_range(n_clusters, X.shape[0])
@@ -225,14 +211,13 @@ def evaluate_clusterer(
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     # choose the number by all rules
     begin_step("number of clusters", verbose)
-    ties = name_reference(X, reference) == "permuted"  # permuted columns keep ties
+    ties = name_reference(X, "auto") == "permuted"  # permuted columns keep ties
     methods = [_choose.SEQUENTIAL, *HALVES, *([] if ties else [_choose.GAP])]
     choices: Any = choose_n_clusters(  # a mapping, because there are several methods
         clusterer,
         X,
         n_clusters=candidates.tolist(),
         method=methods,
-        reference=reference,
         n_repeats=n_repeats,
         param_name=param_name,
         **run,
@@ -240,7 +225,7 @@ def evaluate_clusterer(
     # the report
     choice = choices[_choose.SEQUENTIAL]
     warned = [CheckResult.from_text("clusters", text) for text in choice.notes]
-    warned += warn_of_choice(comparison, choice, X.shape[0])
+    warned += warn_of_choice(comparison, choice)
     return ClusteringReport(
         answer=choice,
         estimates=choices,
@@ -304,81 +289,42 @@ MAX_SIZES = 12
 
 
 def warn_of_choice(
-    comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
+    comparison: ClusteringComparison, choice: NClustersChoice
 ) -> Iterator[CheckResult]:
-    """Yield the warnings about the choice of the number of clusters."""
-    # clusters that are missing, or too small in halves
-    tried, chosen = choice.candidates, np.flatnonzero(choice.candidates == choice.n_clusters)
+    """Yield the warnings about missing clusters, and about a choice at the end of the range."""
+    tried = choice.candidates.tolist()
     for k, n in zip(tried, comparison.n_clusters, strict=True):
         if k != n:
             evidence = f"the algorithm returned {n} clusters instead of {k}"
             yield note("clusters", "Fewer clusters", evidence, f"Ignore k = {k}.")
-    above = tried[tried * SMALLEST > n_samples // 2]
-    if above.size:
-        yield note(
-            "clusters",
-            "Too few samples for large k",
-            f"halves of {n_samples // 2} samples cannot contain {above[0]} or more clusters with "
-            f"at least {SMALLEST} samples each, so their stability is unknown",
-            "Do not choose such a k from these data.",
-        )
-    # the choice at the end of the range, or dominated by another
-    if not len(chosen):
-        return
-    row = chosen[0]
-    if len(tried) > 1 and row == len(tried) - 1:
-        evidence = f"{tried[row]} is the largest number of clusters tried"
+    if len(tried) > 1 and choice.n_clusters == tried[-1]:
+        evidence = f"{tried[-1]} is the largest number of clusters tried"
         advice = "Try larger ones, which may be as good."
         yield note("clusters", "Largest k chosen", evidence, advice)
-    better = tried[comparison.dominates[:, row]]
-    if len(better):
-        names = " and ".join(map(str, better))
-        evidence = f"they are better for k = {names} than for the choice, k = {tried[row]}"
-        advice = "Compare these clusterings before you use one."
-        yield note("clusters", "Internal indices disagree", evidence, advice)
-
-
-def list_decided(choices: Mapping[str, NClustersChoice]) -> list[NClustersChoice]:
-    """Return the rules that choose a number of clusters. A gap that still increases does not."""
-    return [one for one in choices.values() if not one.gap_increases]
 
 
 def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
-    """Return the choice, its P-value and the agreement of the other rules in one sentence.
-
-    The gap statistic does not count if it still increases at the largest candidate. The sentence
-    then says so.
-    """
+    """Return the choice, its P-value and the agreement of the other rules in one sentence."""
     choice = choices[_choose.SEQUENTIAL]
-    # rules that agree with the choice, and others
-    others = [other.n_clusters for other in list_decided(choices) if other is not choice]
+    found = "no evidence of clusters"
+    if choice.n_clusters > 1:
+        found = count(choice.n_clusters, "cluster")
+    # rules that agree with the choice, and others; a gap that still increases chooses no number
+    others = [
+        one.n_clusters for one in choices.values() if one is not choice and not one.gap_increases
+    ]
     deviating = sorted({k for k in others if k != choice.n_clusters})
     n_agree = sum(k == choice.n_clusters for k in others)
-    is_clear = 2 * n_agree >= len(others) and not choice.edge
-    uncounted = "" if len(others) == len(choices) - 1 else f" {UNCOUNTED}"
-    if choice.n_clusters > 1:
-        text = count(choice.n_clusters, "cluster")
-        text = text if is_clear else f"Probably {text}"
-        if others and not n_agree:
-            text = f"Undecided: {count(choice.n_clusters, 'cluster')} by the sequential tests"
-    else:
-        text = "No evidence of clusters" if is_clear else "No clear evidence of clusters"
-    if choice.edge:
-        text += ", a narrow decision"
-    text += f" (P = {write_pvalue(choice.pvalue)} for structure); "
     span = " or ".join(map(str, deviating))
     if len(deviating) > 2:
         span = f"{deviating[0]} to {deviating[-1]}"
-    if not n_agree and others:
-        return f"{text}all {len(others)} other rules choose {span}.{uncounted}"
-    verb = "agrees" if n_agree == 1 else "agree"
-    text += f"{n_agree} of {len(others)} other rules {verb}"
-    if deviating:
-        text += f", the rest choose {span}"
-    return f"{text}.{uncounted}"
-
-
-UNCOUNTED = "The gap statistic does not count, because the gap still increases at the largest k."
+    agreement = f"{n_agree} of {len(others)} other rules agree{'s' * (n_agree == 1)}"
+    agreement += f", the rest choose {span}" if deviating else ""
+    if others and not n_agree:
+        found = f"Undecided: {found} by the sequential tests"
+        agreement = f"all {len(others)} other rules choose {span}"
+    probability = write_pvalue(choice.pvalue)
+    return f"{found[0].upper()}{found[1:]} (P = {probability} for structure); {agreement}."
 
 
 def _write_evidence(choice: NClustersChoice) -> str:
@@ -463,48 +409,25 @@ def show_numbers(report: ClusteringReport) -> Section:
     ):
         words = name_index(name).split(" ", 1)
         columns.append(((*words, "larger" if up else "smaller"), _write_alike(values)))
-    # stability, and the evidence of data without structure
     means = zip(stability.values, stability.standard_errors, strict=True)
-    reference, single = stability.reference_values, report.choice.reference_values
     columns += [
         (("prediction", "strength", "larger"), [write_with_spread(*mean) for mean in means]),
-        (("the same", "without", "structure"), [f"{value:.3f}" for value in reference]),
-        (("silhouette", "of a single", "cluster"), [f"{value:.4f}" for value in single]),
         (("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]),
     ]
     if report.external is not None:
         rand = np.array([indices["adjusted_rand"] for indices in report.external])
         columns.append((("adjusted", "Rand with", "classes"), _write_alike(rand)))
-    # the rules that choose each k
-    others = [one for one in list_decided(report.choices) if one is not report.choice]
-    n_others = [sum(one.n_clusters == k for one in others) for k in report.partitions]
-    columns.append((("other", "rules", "that agree"), [str(n) for n in n_others]))
-    chosen = ["yes" if k == report.n_clusters else "no" for k in report.partitions]
-    heads, cells = zip(*columns, (("chosen",), chosen), strict=True)
+    heads, cells = zip(*columns, strict=True)
     table = Table(
         "The better direction is below each name. The number of clusters is k.",
         ["\n".join(head) for head in heads],
         list(zip(*cells, strict=True)),
         quoted={str(report.n_clusters)},
-        left=(len(heads) - 1,),
     )
-    sentences = [FRONT] if report.external is None else [FRONT, ORIENTATION]
+    sentences = [FRONT]
     if report.n_samples > MAX_ROWS:
         sentences.append(f"The internal indices were computed on {MAX_ROWS} random samples.")
     return Section("All numbers", sentences=sentences, tables=[table])
-
-
-def show_indices(report: ClusteringReport) -> Section:
-    """Return the section on the indices by number of clusters, with one panel for each index."""
-    n_panels = len(report.comparison.indices)
-    figure = Figure(
-        report.comparison.plot,
-        "The internal indices are for the clustering of all samples.",
-        label=f"{n_panels} internal indices against the number of clusters, as in the table.",
-        height=0.5 + 1.1 * n_panels,
-        n_panels=n_panels,
-    )
-    return Section("Internal indices", figures=[figure])
 
 
 def _write_alike(values: np.ndarray) -> list[str]:
@@ -520,10 +443,9 @@ FRONT = (
     "better on one."
 )
 PRESUMES = (
-    "The choice assumes clusters of the shape that the algorithm detects (round for k-means and "
-    "Ward). Such algorithms split clusters of other shapes. Agreement between halves alone is not "
-    "evidence of clusters, so each k is compared with the same algorithm on data without "
-    "structure. The choice is that of the sequential tests. The other rules are for comparison."
+    "The choice is that of the sequential tests. The other rules are for comparison. All assume "
+    "clusters of the shape that the algorithm detects (round for k-means and Ward). Each k is "
+    "compared with the same algorithm on data without structure."
 )
 RULE_NAMES = {
     _choose.SEQUENTIAL: "sequential tests",
@@ -549,9 +471,7 @@ def evaluate_as_is(
     X: Any,
     labels_true: Any,
     indices: Sequence[str],
-    reference: StructureReference,
     n_repeats: int,
-    seed: int,
     run: dict[str, Any],
 ) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
@@ -560,43 +480,43 @@ def evaluate_as_is(
     if not of_pairs:
         warnings += warn_of_points(X, getattr(X, "columns", None))
     X = check_pairwise(X) if of_pairs else check_points(clusterer, X)
-    # the clustering and its indices
+    # the clustering, and the defined indices without the noise
     begin_step("clustering", run["verbose"])
-    labels = _cluster(clusterer, X, seed)
+    labels = _cluster(clusterer, X, run["random_state"])
     n_clusters = len({*labels.tolist()} - {NOISE})
-    values = _measure_indices(X, labels, names, of_pairs, run["n_jobs"]) if n_clusters > 1 else {}
+    values = {}
+    if n_clusters > 1:
+        options = {
+            "metric": "precomputed" if of_pairs else "euclidean",
+            "n_neighbors": min(N_NEIGHBORS, np.sum(labels != NOISE) - 1),
+            "noise": "drop",
+            "n_jobs": run["n_jobs"],
+        }
+        pairs = zip(names, compute_internal(X, labels, names, options), strict=True)
+        values = {name: value for name, value in pairs if np.isfinite(value)}
     # the stability of its clusters
-    stability = halves = structure = shown = None
+    stability = structure = shown = None
     if n_clusters:
         begin_step("stability", run["verbose"])
         stability = cluster_stability(clusterer, X, n_resamples=10 * n_repeats, **run)
-    # agreement of halves and a test of structure need points, which are clustered again
+    # the test of structure needs points, which are clustered again
     if n_clusters > 1 and not of_pairs:
-        shown = place_samples(X, labels, seed)
-        halves = predictive_power(
-            clusterer, X, agreement=PREDICTION_STRENGTH, n_repeats=n_repeats, **run
-        )
+        shown = place_samples(X, labels, run["random_state"])
         begin_step("structure", run["verbose"])
         structure = structure_test(
-            clusterer,
-            X,
-            index=measure_density,
-            reference=reference,
-            n_references=N_REFERENCES,
-            **run,
+            clusterer, X, index=measure_density, n_references=N_REFERENCES, **run
         )
         if structure.caution:
             warnings.append(CheckResult.from_text("clusters", structure.caution))
     return OneClusteringReport(
         answer=stability,
-        estimates={} if halves is None else {"halves": halves},
+        estimates={},
         n_clusters=n_clusters,
         noise_share=float(np.mean(labels == NOISE)),
         dbcv=np.nan if structure is None else structure.statistic,
         pvalue=np.nan if structure is None else structure.pvalue,
         indices=values,
         stability=stability,
-        halves=halves,
         structure=structure,
         labels=labels,
         external=None if labels_true is None else external_indices(labels_true, labels),
@@ -605,22 +525,8 @@ def evaluate_as_is(
         n_features=None if of_pairs else X.shape[1],
         clusterer=write_estimator(clusterer),
         warnings=tuple(warnings),
-        seed=seed,
+        seed=run["random_state"],
     )
-
-
-def _measure_indices(
-    X: Any, labels: np.ndarray, names: list[str], of_pairs: bool, n_jobs: Any
-) -> dict[str, float]:
-    """Return the defined indices of two or more clusters, without the noise."""
-    options = {
-        "metric": "precomputed" if of_pairs else "euclidean",
-        "n_neighbors": min(N_NEIGHBORS, np.sum(labels != NOISE) - 1),
-        "noise": "drop",
-        "n_jobs": n_jobs,
-    }
-    pairs = zip(names, compute_internal(X, labels, names, options), strict=True)
-    return {name: value for name, value in pairs if np.isfinite(value)}
 
 
 def measure_density(X: Any, labels: np.ndarray) -> float:
@@ -661,7 +567,7 @@ def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
 
 def show_labels_as_is(report: OneClusteringReport) -> Section:
     """Return the section on the clusters, their sizes and their stability."""
-    stability, figures = report.stability, []
+    stability, shown = report.stability, report.shown
     if stability is None:
         return Section("The clusters", sentences=["All samples are noise."])
     means = zip(stability.values, stability.standard_errors, strict=True)
@@ -680,16 +586,7 @@ def show_labels_as_is(report: OneClusteringReport) -> Section:
         rows,
         left=(0, 3),
     )
-    if report.shown is not None:
-        figures = [draw_clusters(report.shown)]
-    figures.append(
-        Figure(
-            stability.plot,
-            "Each point is the Jaccard coefficient in a resample, and each bar is their mean.",
-            label="Stability of each cluster in resamples. The table contains the numbers.",
-            height=1.6 + 0.42 * len(stability.labels),
-        )
-    )
+    figures = [] if shown is None else [draw_clusters(shown)]
     return Section("The clusters", figures=figures, tables=[table])
 
 
@@ -699,22 +596,14 @@ def show_numbers_as_is(report: OneClusteringReport) -> Section:
     for name, value in report.indices.items():
         up = "larger" if GREATER_IS_BETTER[name] else "smaller"
         values[f"{name_index(name)} ({up})"] = value
-    if report.halves is not None:
-        values["prediction strength (larger)"] = report.halves.value
     if report.external is not None:
         values["adjusted Rand with classes (larger)"] = report.external["adjusted_rand"]
     rows = [(name, f"{value:.4f}") for name, value in values.items() if np.isfinite(value)]
-    sentences = [] if report.external is None else [ORIENTATION]
-    if report.structure is not None:
-        sentences.append(
-            f"DBCV is at least as large in {report.structure.n_exceedances} of {N_REFERENCES} data "
-            "sets without structure, which were clustered by the same algorithm."
-        )
     caption = (
         "The better direction is in parentheses. Only DBCV and the Rand index take noise into "
         "account."
     )
-    return Section("All numbers", sentences=sentences, tables=[Table(caption, ["", "value"], rows)])
+    return Section("All numbers", tables=[Table(caption, ["", "value"], rows)])
 
 
 # --- the picture of a clustering
@@ -746,17 +635,15 @@ def place_samples(X: Any, labels: np.ndarray | None, seed: int) -> ShownClusters
     """Return a clustering on the first two principal components, or None without two clusters."""
     if labels is None or len(np.unique(labels)) < 2:
         return None
-    # one memory layout, because sums in another differ in the last digits
-    points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
-    # principal components, of sparse data without a dense copy
-    n_axes, solver = min(N_COMPONENTS, points.shape[1]), "auto"
-    if issparse(X):
-        solver = "arpack" if n_axes < X.shape[1] else "auto"
-        points = X if n_axes < X.shape[1] else X.toarray()
-    components, shares = np.zeros((points.shape[0], N_COMPONENTS)), np.zeros(N_COMPONENTS)
+    # principal components, of sparse data without a dense copy unless it is small; one memory
+    # layout, because sums in another differ in the last digits
+    n_axes, is_wide = min(N_COMPONENTS, X.shape[1]), issparse(X) and X.shape[1] > N_COMPONENTS
+    if not is_wide:
+        X = np.ascontiguousarray(X.toarray() if issparse(X) else X, dtype=float)
+    components, shares = np.zeros((X.shape[0], N_COMPONENTS)), np.zeros(N_COMPONENTS)
     with np.errstate(divide="ignore", invalid="ignore"):  # shares are undefined if nothing varies
-        analysis = PCA(n_axes, svd_solver=solver, random_state=seed)
-        components[:, :n_axes] = analysis.fit_transform(points)
+        analysis = PCA(n_axes, svd_solver="arpack" if is_wide else "auto", random_state=seed)
+        components[:, :n_axes] = analysis.fit_transform(X)
         shares[:n_axes] = analysis.explained_variance_ratio_
     return ShownClusters(labels, components, shares)
 
@@ -817,9 +704,8 @@ class ClustererReport(Report):
     @property
     def facts(self) -> list[str]:
         """The clusterer and the size of the data."""
-        clusterer = shorten(self.clusterer, MAX_FACT, placeholder=" …")
         columns = "distances" if self.n_features is None else count(self.n_features, "feature")
-        return [clusterer, f"{self.n_samples} samples, {columns}"]
+        return [self.clusterer, f"{self.n_samples} samples, {columns}"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -834,7 +720,6 @@ class OneClusteringReport(ClustererReport):
     pvalue: float
     indices: dict[str, float]
     stability: Any = field(repr=False)
-    halves: Any
     structure: Any
     external: Any
     labels: np.ndarray = field(repr=False)
@@ -860,7 +745,7 @@ class OneClusteringReport(ClustererReport):
 class ClusteringReport(ClustererReport):
     """Report of a clusterer at several numbers of clusters."""
 
-    SECTIONS = (show_clusters, show_rules, show_numbers, show_indices)
+    SECTIONS = (show_clusters, show_rules, show_numbers)
     MAIN_TABLE = "rows", "n_clusters"
 
     choices: Mapping[str, NClustersChoice]

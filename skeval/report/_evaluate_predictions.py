@@ -6,7 +6,7 @@ The module contains the public function, the comparison of several models, and t
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -153,15 +153,8 @@ def evaluate_predictions(
             name: evaluate_predictions(y_true, system, **options, **sampling)
             for name, system in systems.items()
         }
-        read = {
-            name: _arguments.read_predictions(
-                y_true, system, kind, labels, pos_label, reports[name].threshold
-            )
-            for name, system in systems.items()
-            if not _arguments.is_wide(y_true)
-        }
         comparison, deciding = _compare_systems(
-            reports, read, scoring, confidence_level=confidence_level, **sampling
+            reports, scoring, confidence_level=confidence_level, **sampling
         )
         return join_reports(reports, comparison, deciding, seed=seed)
     # one label, score or number of each sample, or several labels
@@ -235,6 +228,7 @@ def _measure(
     cut, given = parsed.threshold, (scored, answer, metrics, parsed.loss, names, seed)
     results = _findings.summarize(*given, threshold=cut, is_chosen=is_chosen)
     return results | {
+        "parsed": parsed,
         "threshold": parsed.threshold,
         "at_threshold": at_threshold,
         "warnings": (
@@ -260,6 +254,7 @@ def _measure_labels(
         metrics = parsed.measure_labels(answer, level, **sampling)
     seed = sampling["random_state"]
     return _findings.summarize(scored, answer, metrics, parsed.loss, None, seed) | {
+        "parsed": parsed,
         "threshold": parsed.threshold,
         "baseline": _findings.make_baseline(scored, f"the {value} of each label", always),
         "never_predicted": tuple(np.array(target.outputs)[never].tolist()),
@@ -272,7 +267,7 @@ COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
 
 
 def _compare_systems(
-    reports: Mapping[str, Any], parsed: Mapping[str, Any], scoring: Any, **options: Any
+    reports: Mapping[str, Any], scoring: Any, **options: Any
 ) -> tuple[Comparison, str]:
     """Return the comparison of all pairs, and its metric, which is "" for the main metric.
 
@@ -287,35 +282,31 @@ def _compare_systems(
     rare = find_rare_metric(reports)
     requested = [*_arguments.name_scorers(scoring).items()] or ([(rare, rare)] if rare else [])
     columns: dict[str, Any] = {}
-    for name, system in parsed.items() if requested else ():
-        deciding, metric, better, (truth, columns[name]) = system.read_metric(*requested[0])
-    if columns and deciding != system.metric:
-        with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-            comparison = compare_predictions(
-                truth, columns, metric=metric, method="max_t", **options
-            )
-        return replace(comparison, scoring=deciding, greater_is_better=better), deciding
-    # scores of one kind: a metric of the predictions, or minus the losses
-    by_name = {name: report.out_of_fold for name, report in reports.items()}
-    many = first.class_sizes is not None and len(first.class_sizes) > 2
-    truth, metric, scoring = None, None, "accuracy"
-    columns = {name: -system.loss for name, system in by_name.items()}
-    if kind == "numbers":
-        truth, metric = first.out_of_fold.target.y, mean_squared_error
-        columns = {name: system.predicted for name, system in by_name.items()}
-    elif first.out_of_fold.target.outputs:
-        scoring = f"minus the {first.answer.name}"
-    elif kind != "labels" and not many:
-        truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
-        columns = {name: system.class_scores[:, 1] for name, system in by_name.items()}
-    elif kind == "probabilities":
-        scoring = "minus the Brier score"
+    for name, report in reports.items() if requested else ():
+        deciding, metric, better, (truth, columns[name]) = report.parsed.read_metric(*requested[0])
+    changes: dict[str, Any] = {}
+    if columns and deciding != first.parsed.metric:
+        changes = {"scoring": deciding, "greater_is_better": better}
     else:
-        columns = {name: 1 - system.loss for name, system in by_name.items()}
-    # the comparison
+        # scores of one kind: a metric of the predictions, or minus the losses
+        deciding, truth, metric = "", None, None
+        by_name = {name: report.out_of_fold for name, report in reports.items()}
+        many = first.class_sizes is not None and len(first.class_sizes) > 2
+        columns = {name: -system.loss for name, system in by_name.items()}
+        if kind == "numbers":
+            truth, metric = first.out_of_fold.target.y, mean_squared_error
+            columns = {name: system.predicted for name, system in by_name.items()}
+        elif first.out_of_fold.target.outputs or (kind == "probabilities" and many):
+            changes = {"scoring": f"minus the {first.answer.name}"}
+        elif kind != "labels" and not many:
+            truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
+            columns = {name: system.class_scores[:, 1] for name, system in by_name.items()}
+        else:
+            changes = {"scoring": "accuracy"}
+            columns = {name: 1 - system.loss for name, system in by_name.items()}
     with _checks.ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **options)
-    return comparison if metric is not None else replace(comparison, scoring=scoring), ""
+    return replace(comparison, **changes), deciding
 
 
 # --- the report
@@ -363,6 +354,7 @@ class PredictionsReport(_sections.PredictionsPage):
     MAIN_TABLE = "metrics", "name"
 
     kind: str
+    parsed: Any = field(repr=False)
     threshold: float | None
     at_threshold: Results | None = None
 
@@ -382,31 +374,21 @@ class PredictionsReport(_sections.PredictionsPage):
     @property
     def facts(self) -> list[str]:
         """The predictions, and the classes."""
-        what = self.kind
-        if self.positive is not None:
-            what += f" of class {quote_label(self.positive)}"
-        joined = ":" if self.out_of_fold.target.outputs else " with"
-        facts = [f"{_sections.describe_classes(self)}{joined} {what}"]
+        facts = [f"{_sentences.describe_classes(self)}, predicted as {self.kind}"]
         if self.threshold is not None:
-            called = "labels predicted"
-            if self.positive is not None:
-                called = f"samples predicted as {quote_label(self.positive)}"
-            score = "probability" if self.kind == "probabilities" else "score"
-            facts.append(f"{called} if the {score} is at least {self.written_threshold}")
+            facts.append(f"threshold: {self.written_threshold}")
         return facts
 
     @property
     def basis(self) -> list[str]:
         """The target of the intervals, and the positive class."""
-        predictions = self.out_of_fold
-        more = ", each with its weight" if np.ptp(predictions.weight) else ""
-        units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
+        units = "samples" if self.n_groups is None else "groups"
         basis = [
-            f"Intervals are for the same model on new {units} from the same population{more}. "
-            "Variation from retraining is not included."
+            f"Intervals are for the same model on new {units} from the same population. Variation "
+            "from retraining is not included."
         ]
         # the class that scores refer to and, if chosen by order, how to change it
-        classes = predictions.target.classes
+        classes = self.out_of_fold.target.classes
         if self.positive is None or classes is None or classes.dtype.kind not in "USO":
             return basis
         text = f"Positive class: {quote_label(self.positive)}"

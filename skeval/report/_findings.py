@@ -37,14 +37,7 @@ from skeval.metrics._table import BETWEEN, REPORTED
 from skeval.model_selection._score_interval import read_sample
 from skeval.report._report import Report
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._text import (
-    DataFrame,
-    ShownAsText,
-    make_frame,
-    name_label,
-    quote_label,
-    write_figures,
-)
+from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, quote_label
 
 ALPHA = 0.05
 """Level of the tests against chance."""
@@ -173,8 +166,7 @@ class HardSamples(ShownAsText):
     suspect : bool ndarray of shape (n_hard,)
         Whether the label may be wrong. The sample must be misclassified in every one of at least
         two repeats. At most 5 % of all samples and half of the class may be such samples, and the
-        error must be at most half of the error of the majority class. For regression, the large
-        residuals are marked if they are few.
+        error must be at most half of the error of the majority class. False for regression.
     """
 
     sample: np.ndarray
@@ -224,11 +216,10 @@ def find_hard_samples(
         hard = np.flatnonzero(wrong > FAR)
         hard = hard[np.argsort(-wrong[hard], kind="stable")]
         means = np.bincount(row, predictions.predicted, minlength=n) / times
-        pairs = zip(target.y[hard].astype(float).tolist(), means[hard].tolist(), strict=True)
-        truth, taken = np.array([_write_apart(*pair) for pair in pairs], str).reshape(-1, 2).T
-        suspect = np.full(len(hard), len(hard) <= MAX_SUSPECT * n)
-        names = name_samples(hard, index, n)
-        return HardSamples(hard, names, truth, taken, wrong[hard], len(hard), suspect)
+        names, suspect = name_samples(hard, index, n), np.zeros(len(hard), dtype=bool)
+        columns = target.y.astype(float), means
+        given, guess = ([f"{x:.6g}" for x in column[hard]] for column in columns)
+        return HardSamples(hard, names, given, guess, wrong[hard], len(hard), suspect)
     # classes: the fraction of wrong predictions
     missed = np.zeros(len(row), dtype=bool)
     if predictions.has_values:
@@ -292,12 +283,6 @@ def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
     if index is None:
         return rows.astype(f"U{len(str(n_samples))}")
     return [str(index[row]) for row in rows.tolist()]
-
-
-def _write_apart(value: float, other: float) -> tuple[str, str]:
-    """Return two numbers with four digits, or with more if these would be equal."""
-    short = (write_figures(value), write_figures(other))
-    return short if short[0] != short[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
 def _suspect_labels(predictions: Predictions, always: np.ndarray, missed: np.ndarray) -> np.ndarray:
@@ -634,6 +619,23 @@ def is_above_zero(estimate: Estimate) -> bool:
     return estimate.confidence_interval(level).low > 0
 
 
+def read_once(
+    predictions: Predictions, level: float
+) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return a mask of one prediction of each sample, its labels, and the options of curves."""
+    target, group = predictions.target, predictions.group
+    once = predictions.repeat == 0
+    weight = predictions.weight[predictions.row[once]]
+    options = {
+        "confidence_level": level,
+        "groups": None if group is None else group[once],
+        "sample_weight": weight if np.ptp(weight) else None,
+    }
+    if target.classes is not None and len(target.classes) == 2:
+        options["pos_label"] = target.classes[target.positive_code]
+    return once, target.y[predictions.row[once]], options
+
+
 def measure_probabilities(
     predictions: Predictions, level: float, seed: int, threshold: float | None
 ) -> dict[str, Results | None]:
@@ -649,58 +651,36 @@ def measure_probabilities(
     if shares is None or target.n_classes != 2 or target.outputs or undefined:
         return {"calibration": None, "net_benefit": None}
     # one probability of the positive class for each sample
-    once, group = predictions.repeat == 0, predictions.group
-    true = target.codes[predictions.row[once]] == target.positive_code
-    chance = shares[once, target.positive_code]
-    weight = predictions.weight[predictions.row[once]]
-    options = {
-        "groups": None if group is None else group[once],
-        "sample_weight": weight if np.ptp(weight) else None,
-    }
-    prevalence = float(np.average(true, weights=weight))
+    once, true, options = read_once(predictions, level)
+    chance, positive = shares[once, target.positive_code], true == options["pos_label"]
+    prevalence = float(np.average(positive, weights=options["sample_weight"]))
     cuts = {f"{prevalence:.3g}": prevalence, "0.5": 0.5}
     if threshold is not None and 0 < threshold < 1:
         cuts[f"{threshold:g}"] = threshold
+    find_curve = partial(net_benefit, true, chance, thresholds=[*cuts.values()], **options)
     with ignored_warnings(UserWarning):  # of probabilities of 0 and 1, and of few groups
-        calibration = calibration_measures(
-            true, chance, random_state=seed, confidence_level=level, **options
-        )
-        benefits = [
-            replace(
-                measure_benefit(true, chance, cut, level, options), name=f"net benefit at {text}"
+        measures = calibration_measures(true, chance, random_state=seed, **options)
+        curve, benefits = find_curve(), {}
+        for place, (text, value) in enumerate(zip(cuts, curve.y, strict=True)):
+            name = f"net benefit at {text}"
+            benefits[name] = Estimate(
+                name=name,
+                value=_round_off(value),
+                standard_error=np.nan,
+                method=curve.method,
+                limits={curve.method: partial(find_limits, find_curve, place)},
+                n_samples=len(true),
+                confidence_level=level,
+                allow_point=True,
             )
-            for text, cut in cuts.items()
-        ]
-    rounded = {name: replace(one, value=_round_off(one.value)) for name, one in calibration.items()}
-    return {
-        "calibration": Results(rounded),
-        "net_benefit": Results({one.name: one for one in benefits}),
-    }
+    rounded = {name: replace(one, value=_round_off(one.value)) for name, one in measures.items()}
+    return {"calibration": Results(rounded), "net_benefit": Results(benefits)}
 
 
-def find_limits(find_curve: Callable[..., Any], confidence_level: float) -> Limits:
-    """Return the limits of a curve with a single point."""
+def find_limits(find_curve: Callable[..., Any], place: int, confidence_level: float) -> Limits:
+    """Return the limits of a point of a curve."""
     curve = find_curve(confidence_level=confidence_level)
-    return _round_off(curve.low[0]), _round_off(curve.high[0])
-
-
-def measure_benefit(
-    true: np.ndarray, chance: np.ndarray, cut: float, level: float, options: dict[str, Any]
-) -> Estimate:
-    """Return the net benefit at a threshold."""
-    find_curve = partial(net_benefit, true, chance, thresholds=[cut], **options)
-    curve = find_curve(confidence_level=level)
-    method = curve.method
-    return Estimate(
-        name="net benefit",
-        value=_round_off(curve.y[0]),
-        standard_error=np.nan,
-        method=method,
-        limits={method: partial(find_limits, find_curve)},
-        n_samples=len(true),
-        confidence_level=level,
-        allow_point=True,
-    )
+    return _round_off(curve.low[place]), _round_off(curve.high[place])
 
 
 def _round_off(value: float) -> float:

@@ -106,14 +106,13 @@ Cell = str | float | ConfidenceInterval
 class Figure:
     """Figure of a page, with drawing function, caption, and a description for screen readers.
 
-    ``draw(ax=...)`` draws on one axes, or on `n_panels` axes, of this height in inches.
+    ``draw(ax=...)`` draws on axes of this height in inches.
     """
 
     draw: Callable[..., Any]
     caption: str
     label: str
     height: float = 3.6
-    n_panels: int | None = None
 
     @cached_property
     def drawn(self) -> tuple[str, str]:
@@ -122,7 +121,7 @@ class Figure:
         If a drawing fails, the results are kept, and the caption has the error.
         """
         try:
-            svg = draw_svg(self.draw, self.label, self.height, self.n_panels)
+            svg = draw_svg(self.draw, self.label, self.height)
         except Exception as error:
             return "", f"{self.caption} (This figure could not be drawn: {error})"
         return svg, self.caption
@@ -369,11 +368,8 @@ STYLE = {
 NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def draw_svg(draw: Callable[..., Any], label: str, height: float, n_panels: int | None) -> str:
-    """Return the drawing of `draw(ax=...)` as inline SVG for a page.
-
-    It receives one axes, or an array of `n_panels` axes, one below another.
-    """
+def draw_svg(draw: Callable[..., Any], label: str, height: float) -> str:
+    """Return the drawing of `draw(ax=...)` as inline SVG for a page."""
     check_extra()
     from matplotlib import style
     from matplotlib.figure import Figure
@@ -382,7 +378,7 @@ def draw_svg(draw: Callable[..., Any], label: str, height: float, n_panels: int 
     # a style of its own, whatever the user has set
     with style.context(["default", STYLE | {"axes.prop_cycle": cycler(color=SERIES)}]):
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
-        draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
+        draw(ax=figure.subplots())
         separate_thousands(figure.axes)
         text = StringIO()
         # the browser renders the text with its own fonts

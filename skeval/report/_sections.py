@@ -25,16 +25,15 @@ from skeval.metrics import (
     RocCurveDisplay,
 )
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._score_interval import Measured, measure_classes, measure_numbers
+from skeval.model_selection._score_interval import measure_classes, measure_numbers
 from skeval.report import _sentences
 from skeval.report._arguments import join_predictions
-from skeval.report._findings import ScoredReport, find_positive_class, is_ranked
+from skeval.report._findings import ScoredReport, find_positive_class, is_ranked, read_once
 from skeval.report._page import Figure, Section, Table, list_few, list_grave
 from skeval.utils._text import (
     DataFrame,
     count,
     make_frame,
-    name_label,
     quote_label,
     write_estimate,
     write_number,
@@ -125,9 +124,8 @@ def measure_splits(report: ScoredReport) -> dict[str, np.ndarray]:
         )
         if predictions.decision is not None:
             fixed = replace(fixed, decision=predictions.decision[part])
-        measured = list[Measured]()
-        if not target.outputs:
-            measured = [*(measure_numbers if target.classes is None else measure_classes)(fixed)]
+        measure = measure_numbers if target.classes is None else measure_classes
+        measured = [] if target.outputs else [*measure(fixed)]
         repeat, fold = divmod(fit, predictions.n_folds)
         times = [np.nan] * 2 if predictions.seconds is None else predictions.seconds[place]
         rows.append(
@@ -200,28 +198,13 @@ def draw_main(report: ScoredReport) -> Figure:
     return Figure(draw, "", label, height=1.74)
 
 
-def describe_classes(report: ScoredReport) -> str:
-    """Return the number of samples and sampling units, and of samples per class."""
-    facts, outputs = count(report.n_samples, "sample"), report.out_of_fold.target.outputs
-    if outputs:
-        facts += f" with {count(len(outputs), 'output')}"
-    sizes = [f"{name_label(name)}: {size}" for name, size in (report.class_sizes or {}).items()]
-    if sizes:
-        kinds = "" if outputs else f" of {count(len(sizes), 'class')}"
-        facts += f"{kinds} ({list_few(sizes)})"
-    if report.n_groups is not None:
-        facts += f" in {_sentences.count_units(report.out_of_fold.cases)}"
-    return facts
-
-
 def compare_with_baseline(report: ScoredReport) -> list[str]:
     """Return the paired comparison with the baseline as sentences, if it is not a warning."""
-    baseline, loss = report.baseline, report.loss
+    baseline = report.baseline
     warned = any(one.code == "baseline" or one.headline for one in report.warnings)
     if baseline is None or warned:
         return []
-    metric = report.answer.name if loss == "zero_one" else ""
-    text = _sentences.write_baseline(baseline, loss, metric)
+    text = _sentences.write_baseline(baseline, report.loss)
     return [f"{text[0].upper()}{text[1:]}."]
 
 
@@ -242,10 +225,7 @@ def show_metrics(report: ScoredReport) -> Section:
     rows = [(labels[name], one) for name, one in metrics.items()]
     explained = "The metrics are computed from the predictions as passed."
     if report.out_of_fold.n_fits:
-        explained = (
-            "The metrics are computed from out-of-fold predictions. All intervals are for the "
-            "model trained on all samples."
-        )
+        explained = "The metrics are computed from out-of-fold predictions."
     elif not report.out_of_fold.has_values:
         explained += (
             " The other metrics require predicted labels. Pass threshold= to predict labels from "
@@ -355,58 +335,55 @@ def draw_curves(report: ScoredReport) -> Iterator[Figure]:
     """Yield ROC, precision-recall, calibration and net benefit curves, or the residuals."""
     predictions, target = report.out_of_fold, report.out_of_fold.target
     if target.classes is None and not target.outputs:
-        yield draw_all_residuals(report)
+        caption = "A residual is the true value minus the mean prediction of a sample."
+        if report.n_samples > MAX_POINTS:
+            caption += f" The figure shows {MAX_POINTS:,} random samples."
+        draw = partial(draw_residuals, predictions)
+        yield Figure(draw, caption, label="Residuals by prediction.", height=3.0)
     # a single block of time has no interval
     if predictions.class_scores is None or predictions.cases.n_units < 2:
         return
-    draw: Any
-    display: Any
-    once, true, options = read_once(report)
+    once, true, options = read_once(predictions, report.confidence_level)
     fitted, shares = predictions.n_fits > 0, predictions.probabilities
+
+    def show(display: Any, scores: Any, caption: str, text: str, **more: Any) -> Figure:
+        """Return the figure of a curve of these scores, with its description."""
+        draw = partial(draw_ended, display, true, scores, **options, **more)
+        return Figure(draw, f"The figure shows {caption}", text, CURVE_HEIGHT)
+
     calibrated = "Calibration curve with the intervals of its bins."
     if target.n_classes != 2:
         # of many classes only the calibration of given probabilities
         if not fitted and shares is not None:
-            caption = "The figure shows the accuracy of the most probable class at each predicted "
-            caption += "probability (calibration)."
-            options["labels"] = target.classes
-            draw = partial(draw_ended, ReliabilityDisplay, true, shares, **options)
-            yield Figure(draw, caption, label=calibrated, height=CURVE_HEIGHT)
+            caption = "the accuracy of the most probable class at each predicted probability "
+            caption += "(calibration)."
+            yield show(ReliabilityDisplay, shares, caption, calibrated, labels=target.classes)
         return
     # ROC and precision-recall curves with their bands
     positive = target.positive_code
     name = quote_label(options["pos_label"])
     about = f"The positive class is {name}."
-    banded: dict[str, Any] = {"n_resamples": N_RESAMPLES, "random_state": 0}
-    banded |= {"label": "scores" if fitted else "predictions"}
-    for metric, (display, curve, area) in RANKINGS.items():
+    banded = {"n_resamples": N_RESAMPLES, "random_state": 0}
+    source = "scores" if fitted else "predictions"
+    for metric, (ranking, curve, area) in RANKINGS.items():
         # scores of different models are not comparable if no test set has both classes
         if fitted and not np.isfinite(report.metrics[metric].value):
             continue
-        caption = f"The figure shows the {curve} curve{OUT_OF_FOLD * fitted} with pointwise "
         pooled = (NOT_IN_TABLE.format(area) + WITHOUT_RETRAINING) * fitted
-        caption += f"intervals and a simultaneous band. {pooled}{about}"
+        caption = f"the {curve} curve with pointwise intervals and a simultaneous band. {pooled}"
+        text = f"The {curve} curve with its band. {about}"
         scores = predictions.class_scores[once, positive]
-        draw = partial(draw_ended, display, true, scores, **options, **banded)
-        yield Figure(
-            draw, caption, f"The {curve} curve with its band. {about}", height=CURVE_HEIGHT
-        )
+        yield show(ranking, scores, caption + about, text, label=source, **banded)
     # calibration and net benefit of probabilities
     if shares is None:
         return
     chance = shares[once, positive]
-    caption = f"The figure shows {CALIBRATION_CURVE}."
-    draw = partial(draw_ended, ReliabilityDisplay, true, chance, **options)
-    yield Figure(draw, f"{caption} {about}", label=calibrated, height=CURVE_HEIGHT)
-    yield Figure(
-        partial(draw_ended, NetBenefitDisplay, true, chance, **options),
-        f"The figure shows the net benefit of treating everyone whose probability of {name} "
-        "reaches the threshold, in true positives per sample. At the threshold p, a false positive "
-        "costs p / (1 - p) times the benefit of a true positive. The model is useful where its "
-        "curve is above both lines.",
-        label="Net benefit by threshold, compared with treating all and none.",
-        height=CURVE_HEIGHT,
-    )
+    yield show(ReliabilityDisplay, chance, f"{CALIBRATION_CURVE}. {about}", calibrated)
+    caption = f"the net benefit of treating everyone whose probability of {name} reaches the "
+    caption += "threshold p, in true positives per sample. A false positive costs p / (1 - p) of "
+    caption += "the benefit of a true positive. A useful model has a curve above both lines."
+    text = "Net benefit by threshold, compared with treating all and none."
+    yield show(NetBenefitDisplay, chance, caption, text)
 
 
 BEST = {
@@ -435,24 +412,9 @@ def show_calibration(report: ScoredReport) -> Section | None:
     if report.out_of_fold.n_fits:
         caption += " The intervals do not include variation from retraining."
     table = tabulate(report, caption, "measure", rows, notes=notes)
-    heading, precision = _sentences.write_calibration(measures)
-    warned = any(one.code == "calibration" for one in report.warnings)  # with the same numbers
-    return Section(heading, [] if warned else [f"{heading}.{precision}"], tables=[table])
-
-
-def read_once(report: ScoredReport) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
-    """Return a mask of one prediction of each sample, its labels, and the options of displays."""
-    predictions, target = report.out_of_fold, report.out_of_fold.target
-    once, group = predictions.repeat == 0, predictions.group
-    weight = predictions.weight[predictions.row[once]]
-    options = {
-        "confidence_level": report.confidence_level,
-        "groups": None if group is None else group[once],
-        "sample_weight": weight if np.ptp(weight) else None,
-    }
-    if target.classes is not None and len(target.classes) == 2:
-        options["pos_label"] = target.classes[target.positive_code]
-    return once, target.y[predictions.row[once]], options
+    heading = _sentences.write_calibration(measures)
+    warned = any(one.code == "calibration" for one in report.warnings)  # of the same
+    return Section(heading, [] if warned else [f"{heading}."], tables=[table])
 
 
 RANKINGS = {
@@ -461,23 +423,11 @@ RANKINGS = {
 }
 """Display of the curve of a metric, the name of the curve, and the name of its area."""
 CALIBRATION_CURVE = "the observed frequency at each predicted probability (calibration)"
-OUT_OF_FOLD = " of the out-of-fold scores of one cross-validation"
 NOT_IN_TABLE = (
     "The curve pools the scores of all folds, so the area under it differs from the {} in the "
     "table, which is computed within folds. "
 )
 WITHOUT_RETRAINING = "Intervals do not include variation from retraining. "
-
-
-def draw_all_residuals(report: ScoredReport) -> Figure:
-    """Return the figure of the residuals of a numeric target."""
-    prediction = "mean out-of-fold prediction" if report.out_of_fold.n_fits else "prediction"
-    caption = f"A residual is the true value minus the {prediction} of a sample. Ideally, the "
-    caption += "residuals show no pattern."
-    if report.n_samples > MAX_POINTS:
-        caption += f" The figure shows {MAX_POINTS:,} random samples."
-    draw = partial(draw_residuals, report.out_of_fold)
-    return Figure(draw, caption, label="Residuals by prediction.", height=3.0)
 
 
 CURVE_HEIGHT = 4.0
@@ -569,21 +519,20 @@ def show_subgroups(report: ScoredReport) -> Section | None:
         row = [str(name), f"{estimate.n_samples}", value, interval, float(difference), ends]
         rows.append([*row, write_pvalue(pvalue)])
     # which subgroups differ
-    controlled = f" (false discovery rate of {100 * FALSE_DISCOVERIES:g} % over "
-    controlled += f"{count(len(rows), 'subgroup')})"
     listed = [text for _, text in sorted(differ, key=itemgetter(0))]
     heading = "Subgroups compared with the rest"
-    sentence = f"No subgroup differs significantly from the rest{controlled}."
+    sentence = "No subgroup differs significantly from the rest."
     if listed:
         heading, verb = "Subgroups differ from the rest", "differ" + "s" * (len(listed) == 1)
-        sentence = f"{list_few(listed, 5)} {verb} significantly from the rest{controlled}."
+        sentence = f"{list_few(listed, 5)} {verb} significantly from the rest."
     elif all(row[-1] == write_pvalue(np.nan) for row in rows):
         sentence = "No subgroup has enough samples to be compared with the rest."
     quantity = next(iter(estimates.values())).name
     quantity = SQUARES[1] if quantity == SQUARES[0] else quantity
     head = ["subgroup", "samples", quantity, level, "minus the rest", level, "adjusted P"]
     caption = f"The table lists the {quantity} of each subgroup. P is adjusted for the number of "
-    caption += "subgroups, the intervals are not."
+    caption += f"subgroups (false discovery rate of {100 * FALSE_DISCOVERIES:g} %), the intervals "
+    caption += "are not."
     table = Table(caption, head, rows, left=[0, 3, 5])
     return Section(heading, sentences=[sentence], tables=[table], in_summary=True)
 
@@ -592,38 +541,46 @@ def show_subgroups(report: ScoredReport) -> Section | None:
 
 
 def show_hard_samples(report: ScoredReport) -> Section | None:
-    """Return the section on the worst predictions."""
-    # existing predictions without labels or errors have no such section
+    """Return the section on the worst predictions, and on labels that may be wrong."""
     hard, predictions, numbers = report.hard_samples, report.out_of_fold, report.class_sizes is None
-    fitted = predictions.n_fits > 0
-    if hard is None or (not fitted and not (predictions.has_values and len(hard.sample))):
+    if hard is None or not len(hard.sample):
         return None
-    heading, sentences = _sentences.write_hard_samples(report)
-    ranked = is_ranked(predictions, report.rare_class)
-    # content and format of the last column
-    last: tuple[str, Callable[[float], str]] | None = None
+    fitted, ranked = predictions.n_fits > 0, is_ranked(predictions, report.rare_class)
+    what = "misclassified" + " in every repeat" * (len(predictions.repeats) > 1)
     if numbers:
-        sentences = sentences or [f"{heading}."] if not fitted else sentences
-        last = "residual / RMS", "{:.1f}".format
-    elif fitted:
-        last = ("misranked in" if ranked else "wrong in", lambda wrong: f"{100 * wrong:.0f} %")
-    elif predictions.probabilities is not None:
-        last = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
-    head = ["sample", "true", "predicted" if numbers else "predicted as"]
-    caption = f"These samples {'have the largest residuals' if numbers else 'are misclassified'}."
-    if ranked:
-        caption = "These samples are ranked on the wrong side of most samples of the other class."
-        head[-1] = "ranked as"
-    # the worst samples in a table
-    rows: list[Any] = []
-    for row in hard.to_records()[:MAX_ROWS]:
-        cells = row["name"], row["truth"], row["prediction"]
-        rows.append((*cells, last[1](row["wrong"])) if last else cells)
-    head += [last[0]] if last else []
-    if len(hard.sample) > len(rows):
-        caption = f"{caption[:-1]} (the {len(rows)} worst)."
+        what = "over three times the root mean square"
+    elif ranked:
+        what = "ranked on the wrong side of most samples of the other class"
+
+    def describe(n: int) -> str:
+        counted = count(n, "residual" if numbers else "sample")
+        return f"{counted} {'is' if n == 1 else 'are'} {what}"
+
+    # samples to look at
+    sentences, suspects = list[str](), np.flatnonzero(hard.suspect).tolist()
+    if suspects:
+        samples = zip(hard.name, hard.truth, hard.prediction, strict=True)
+        texts = [f"{name} (true {true}, predicted {guess})" for name, true, guess in samples]
+        listed = list_few([texts[k] for k in suspects], FIRST_ROWS)
+        sentences = [
+            f"{describe(len(suspects))}: {listed}. Look for label errors. Overlapping classes look "
+            "the same."
+        ]
+    # the table, with the fraction of wrong predictions, or another measure
+    form: Callable[[float], str] = "{:.0%}".format
+    last = "misranked in" if ranked else "wrong in"
+    if numbers:
+        last, form = "residual / RMS", "{:.1f}".format
+    elif not fitted and predictions.probabilities is not None:
+        last, form = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
+    rows = [
+        (row["name"], row["truth"], row["prediction"], form(row["wrong"]).replace("%", " %"))
+        for row in hard.to_records()[:MAX_ROWS]
+    ]
+    caption = f"The table lists the {len(rows)} worst predictions."
+    head = ["sample", "true", "ranked as" if ranked else "predicted", last]
     table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
-    return Section(heading, sentences, tables=[table] if hard.always or not fitted else [])
+    return Section(describe(hard.always), sentences, tables=[table])
 
 
 # --- what all reports of scored predictions write

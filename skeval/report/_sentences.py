@@ -18,7 +18,6 @@ from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._findings import (
     ALPHA,
     Baseline,
@@ -30,12 +29,12 @@ from skeval.report._findings import (
     find_deciding,
     find_miscalibration,
     is_above_zero,
-    is_ranked,
     judge,
 )
 from skeval.report._page import CheckResult, join_words, list_few, list_grave, note
 from skeval.utils._text import (
     count,
+    name_label,
     name_of,
     quote_label,
     say_pvalue,
@@ -43,8 +42,8 @@ from skeval.utils._text import (
     write_figures,
 )
 
-MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
-"""Maximum number of classes, and of samples, in a sentence."""
+MAX_LISTED = 3
+"""Maximum number of classes in a sentence."""
 
 
 PERTURBED = {
@@ -58,6 +57,20 @@ def count_units(cases: SamplingUnits) -> str:
     """Return the number of groups, blocks of time or folds."""
     units = cases.kind.value
     return f"{cases.n_groups} {units.replace('s', '', 1) if cases.n_groups == 1 else units}"
+
+
+def describe_classes(report: ScoredReport) -> str:
+    """Return the number of samples and sampling units, and of samples per class."""
+    facts, outputs = count(report.n_samples, "sample"), report.out_of_fold.target.outputs
+    if outputs:
+        facts += f" with {count(len(outputs), 'output')}"
+    sizes = [f"{name_label(name)}: {size}" for name, size in (report.class_sizes or {}).items()]
+    if sizes:
+        kinds = "" if outputs else f" of {count(len(sizes), 'class')}"
+        facts += f"{kinds} ({list_few(sizes)})"
+    if report.n_groups is not None:
+        facts += f" in {count_units(report.out_of_fold.cases)}"
+    return facts
 
 
 def name_metric(metric: str, *, short: bool = False) -> str:
@@ -102,8 +115,6 @@ def write_verdict(report: ScoredReport) -> list[str]:
         if finding.relation == "untested":
             worse = "worse" if baseline.difference > 0 else "no worse"
             relation = f"{worse} than {against}, without a test of the difference"
-        if baseline.prediction == "the naive forecast":
-            details = ["The naive forecast is the target of the previous row.", *details]
     if finding.relation == "open" and finding.permutation == "shown":
         relation = f"it beats shuffled labels ({finding.counted}), but does not clearly beat "
         relation, details = relation + against, []
@@ -218,7 +229,10 @@ def write_main(report: ScoredReport) -> str:
         start = f"Estimated {name} on new samples:"
         why = NO_INTERVAL.get(answer.extra.no_interval, why)
     if np.isfinite(answer.interval.low) and answer.n_groups != 1:
-        return f"{start} {write_interval(answer, unit)}"
+        interval, width = answer.interval, find_width(answer, unit)
+        value, low, high = (write_amount(x, unit, width) for x in (answer.value, *interval))
+        level = f"{100 * interval.confidence_level:g} % CI"
+        return f"{start} {value} ({level} {low.removesuffix(' %')} to {high})"
     if answer.n_groups == 1:
         why = "errors of neighboring samples are too correlated"
     return f"{start} {write_amount(answer.value, unit)} (no confidence interval: {why})"
@@ -264,17 +278,6 @@ def find_width(estimate: Estimate, loss: str) -> float:
     return float(np.sqrt(high) - np.sqrt(low)) if loss == "squared" else high - low
 
 
-def write_interval(estimate: Estimate, loss: str) -> str:
-    """Return a mean loss with its interval, such as 2.8 % (95 % CI 1.6 to 4.5 %)."""
-    interval = estimate.interval
-    value, low, high = (
-        write_amount(number, loss, find_width(estimate, loss))
-        for number in (estimate.value, interval.low, interval.high)
-    )
-    level = f"{100 * interval.confidence_level:g} % CI"
-    return f"{value} ({level} {low.removesuffix(' %')} to {high})"
-
-
 def write_rate(value: float) -> str:
     """Return a rate in percent."""
     return write_amount(value, "zero_one")
@@ -286,56 +289,28 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
-BASELINE_TITLES = {
-    "same": "Same as the baseline",
-    "open": "Not significantly better than the baseline",
-    "worse": "Worse than the baseline",
-    "untested": "Not compared with the baseline",
-}
-DIFFERS = {
-    "better": "The error of the model is {} lower",
-    "worse": "The error of the model is {} higher",
-    "open": "The error of the model minus that of the baseline is {}",
-}
-
-
-def write_baseline(baseline: Baseline, loss: str, metric: str = "") -> str:
-    """Compare the error with the baseline, as a clause.
-
-    `metric` is the name of the error if the loss does not determine it.
-    """
-    relation, rates = baseline.relation, loss == "zero_one"
-    value, ends = write_difference(baseline, loss)
-    # both errors on the same samples
-    _, low, high = find_difference(baseline, loss)
-    error = write_amount(baseline.error, loss, np.nan if rates else high - low)
-    metric = metric or (name_error(loss) if loss == "squared" else mean_loss_name(loss))
-    text = f"{baseline} has {'an' if metric[0] in 'aeiou' else 'a'} {metric} of {error}"
+def write_baseline(baseline: Baseline, loss: str) -> str:
+    """Compare the error with that of the baseline on the same samples, as a clause."""
+    (value, ends), relation = write_difference(baseline, loss), baseline.relation
     if relation == "same":
-        return f"{text} on the same samples, and so does the model"
-    if relation == "untested":
-        return f"{text}. The difference has no interval"
-    differs = DIFFERS[relation].format(value)
-    return f"{text}. {differs} on the same samples ({ends})"
+        return f"the error of the model is that of {baseline}"
+    if relation in ("better", "worse"):
+        order = "lower" if relation == "better" else "higher"
+        return f"the error of the model is {value} {order} than that of {baseline} ({ends})"
+    ends = "without an interval" if relation == "untested" else ends
+    return f"the error of the model minus that of {baseline} is {value} ({ends})"
 
 
-def note_baseline(baseline: Baseline, loss: str, metric: str = "") -> CheckResult:
+def note_baseline(baseline: Baseline, loss: str) -> CheckResult:
     """Return the warning that the model is not better than the baseline, with advice."""
-    rates = loss == "zero_one"
-    advice = {
-        "same": f"Try {'class weights, ' * rates}other features or another model.",
-        "open": "Do not rely on the model before more samples or better features show a "
-        "difference.",
-        "worse": "Use the model only if errors on rare classes cost more than others."
-        if rates
-        else "Do not use the model.",
-    }
-    evidence, relation = write_baseline(baseline, loss, metric), baseline.relation
-    return note("baseline", BASELINE_TITLES[relation], evidence, advice.get(relation, ""))
+    weights = "class weights, " * (loss == "zero_one")
+    advice = f"Try {weights}more samples, other features or another model."
+    title = "Not significantly better than the baseline"
+    return note("baseline", title, write_baseline(baseline, loss), advice)
 
 
-def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]:
-    """Return the difference from the baseline and its limits in the unit of the error.
+def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
+    """Return the difference from the baseline and its interval as text, in the unit of the error.
 
     It is positive whether the model is better or worse. Differences of error rates are in
     percentage points. Differences of mean squared errors are divided by the sum of both roots, so
@@ -344,13 +319,8 @@ def find_difference(baseline: Baseline, loss: str) -> tuple[float, float, float]
     roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
     scale = {"squared": sum(roots) or 1.0, "zero_one": 0.01}.get(loss, 1.0)
     scale = -scale if baseline.better else scale
-    low, high = sorted((baseline.low / scale, baseline.high / scale))
-    return baseline.difference / scale, low, high
-
-
-def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
-    """Return the difference from the baseline and its interval as text."""
-    value, low, high = find_difference(baseline, loss)
+    value, ends = baseline.difference / scale, (baseline.low / scale, baseline.high / scale)
+    low, high = sorted(ends)
     if loss == "zero_one":
         return f"{value:.1f} percentage points", f"95 % CI {low:.1f} to {high:.1f}"
     texts = [write_estimate(x, (high - low) / 4) for x in (value, low, high)]
@@ -395,27 +365,25 @@ def write_relations(
 ) -> list[str]:
     """Return which of several models are better or worse than the baseline."""
     # models with the same relation to the same reference are named together
-    order = {"better": 0, "worse": 1}
-    systems: dict[tuple[int, str, str], list[str]] = {}
+    order, metric = {"better": 0, "worse": 1}, next(iter(judgments.values())).metric
+    systems: dict[tuple[int, str], list[str]] = {}
     for name, one in judgments.items():
         if one.reference:
-            key = order.get(one.relation, 2), one.reference, one.metric
+            key = order.get(one.relation, 2), one.reference
             systems.setdefault(key, []).append(f'"{name}"')
-    texts, said = list[str](), ""
-    for (place, reference, metric), names in sorted(systems.items()):
+    texts = list[str]()
+    for (place, reference), names in sorted(systems.items()):
         everyone = "both" if len(judgments) == 2 else f"all {len(judgments)}"
         who = everyone if len(names) == len(judgments) else join_words(names, "and")
         if baseline is not None and reference == str(baseline):
             reference += f" ({write_amount(baseline.error, loss)})"
-        by = f"by the {name_metric(metric)}, " if metric else ""
         verb = (("beat", "are worse than"), ("beats", "is worse than"))[len(names) == 1]
         claim = f"{who} {verb[place]}" if place < 2 else ""
         claim = claim or f"no evidence that {join_words(names, 'or')} beats"
-        # the metric of the claim before is not repeated
-        texts.append(f"{'' if by == said else by}{claim} {reference}")
-        said = by
-    text = "; ".join(texts)
-    return [f"{text[0].upper()}{text[1:]}."] if text else []
+        texts.append(f"{claim} {reference}")
+    # one metric decides for all models
+    text = f"by the {name_metric(metric)}, " * bool(metric) + "; ".join(texts)
+    return [f"{text[0].upper()}{text[1:]}."] if texts else []
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
@@ -459,54 +427,34 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     claimed, honest = write_rate(bias.extra.cv1_error), write_rate(bias.extra.cv2_error)
     if stability is not None and np.isnan(stability.value):
         return [f"The selection keeps all {stability.extra.selected_always} features."]
-    text = (
-        f"Selecting features on all samples (CV1) would have given an error of {claimed}. The same "
-        f"cross-validation with the selection within the folds (CV2) gives {honest}"
-    )
-    if claimed == honest:
-        text = "Selecting features on all samples (CV1) or within the folds (CV2) made no "
-        text += f"difference to the error of {honest}."
-    elif np.isnan(bias.interval.low):
-        text += ". The difference does not vary, so it has no interval."
-    else:
+    text = f"With the selection within the folds (CV2), the error is {honest}. With the selection "
+    text += f"on all samples (CV1), it would have been {claimed}{' as well' * (claimed == honest)}"
+    if claimed != honest and np.isfinite(bias.interval.low):
         interval = bias.interval
         value, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
-        shown = "is too low" if is_above_zero(bias) else "is not significantly lower"
-        text += f". The error of CV1 {shown}: CV2 minus CV1 is {value} percentage points "
-        text += f"({100 * bias.confidence_level:g} % CI {low} to {high})."
+        text += f" (CV2 minus CV1 is {value} percentage points, "
+        text += f"{100 * bias.confidence_level:g} % CI {low} to {high})"
     # how many features were selected, and how often
     if stability is None:
-        return [
-            text,
-            "The stability of the selection is unknown: the folds select from different features, "
-            "and the steps before the selector do not name them (get_feature_names_out).",
-        ]
+        selected = "The stability of the selection is unknown, because the folds select from "
+        return [f"{text}.", f"{selected}features without names (get_feature_names_out)."]
     rounds = stability.extra
-    return [
-        text,
-        f"{count(rounds.selected_ever, 'feature')} "
-        f"{'was' if rounds.selected_ever == 1 else 'were'} selected in at least one of "
-        f"{rounds.n_rounds} folds, {rounds.selected_always} of them in all folds; stability "
-        f"{stability.value:.2f} (1 is best).",
-    ]
+    selected = f"Of {rounds.n_rounds} folds, at least one selected "
+    selected += f"{count(rounds.selected_ever, 'feature')}, and all selected "
+    selected += f"{rounds.selected_always}. The stability is {stability.value:.2f} (1 is best)."
+    return [f"{text}.", selected]
 
 
 def write_tuning(bias: Estimate) -> str:
-    """Return the optimism of the best scores of the searches."""
+    """Return the best scores of the searches, and the scores of the selected models."""
     scores = bias.extra.inner_score, bias.extra.nested_score
     inner, nested, optimism, low, high = write_with_ends(bias, *scores, bias.value)
-    if np.isnan(bias.interval.low):
-        shown = "the difference does not vary, so its significance is unknown"
-    else:
-        shown = "the best score is optimistic, because it is the best of many"
-        if not is_above_zero(bias):
-            shown = "the optimism of the best score is not significant"
-        level = f"{100 * bias.confidence_level:g} % CI"
-        shown += f" (difference {optimism}, {level} {low} to {high})"
+    level = f"{100 * bias.confidence_level:g} % CI"
+    ends = "" if np.isnan(bias.interval.low) else f", {level} {low} to {high}"
     return (
-        f"The best score of the hyperparameter search is {inner} on average; the selected models "
-        f"score {nested} on held-out samples: {shown}. All errors in this report are from held-out "
-        "samples (nested cross-validation)."
+        f"The best score of the hyperparameter search is {inner} on average. The selected models "
+        f"score {nested} on held-out samples (difference {optimism}{ends}). All errors in this "
+        "report are from held-out samples (nested cross-validation)."
     )
 
 
@@ -514,30 +462,20 @@ MIN_SLOPE = 0.8
 """Slopes from here to the reciprocal count as calibrated, if the interval lies within."""
 
 
-def write_calibration(measures: Results) -> tuple[str, str]:
-    """Return the meaning of the calibration measures, and the slope with its interval."""
-    problems = find_miscalibration(measures)
-    if not problems and np.isnan(measures["slope"].interval.low):
-        return "Calibration is unknown, because the slope is undefined", ""
-    # the precision of the slope
-    slope, interval = measures["slope"].value, measures["slope"].interval
-    precision = ""
-    if np.isfinite([interval.low, interval.high]).all():
-        ends = f"{interval.low:.2f} to {interval.high:.2f}"
-        level = f"{100 * interval.confidence_level:g} % CI"
-        precision = f" The calibration slope is {slope:.2f} ({level} {ends})."
-    if problems:
-        return f"Probabilities are {' and '.join(problems.values())}", precision
+def write_calibration(measures: Results) -> str:
+    """Return what the intervals of the calibration measures show."""
+    low, high = measures["slope"].interval
+    if problems := find_miscalibration(measures):
+        return f"Probabilities are {' and '.join(problems.values())}"
+    if np.isnan(low):
+        return "Calibration is unknown, because the slope is undefined"
     # one of the two intervals may exclude the best value by chance
-    if apart := find_miscalibration(measures, 1 - ALPHA):
-        precision += f" The probabilities may be {' and '.join(apart.values())}, but one of two "
-        precision += "measures may differ from its best value by chance."
-        return "Miscalibration is not significant", precision
+    if find_miscalibration(measures, 1 - ALPHA):
+        return "Miscalibration is not significant"
     # wide intervals show nothing
-    if not (interval.low >= MIN_SLOPE and interval.high <= 1 / MIN_SLOPE):
-        text = "There are too few samples to determine whether the probabilities are calibrated"
-        return text, precision
-    return "No miscalibration was detected", precision
+    if not (low >= MIN_SLOPE and high <= 1 / MIN_SLOPE):
+        return "There are too few samples to determine whether the probabilities are calibrated"
+    return "No miscalibration was detected"
 
 
 def describe_calibration(report: ScoredReport) -> Iterator[tuple[str, str]]:
@@ -550,35 +488,6 @@ def describe_calibration(report: ScoredReport) -> Iterator[tuple[str, str]]:
 
 VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
 SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
-
-
-def write_hard_samples(report: ScoredReport) -> tuple[str, list[str]]:
-    """Return the number of hard samples, and those that may have a wrong label or value."""
-    hard, numbers = report.hard_samples, report.class_sizes is None
-    assert hard is not None
-
-    def describe(n: int) -> str:
-        verb = "is" if n == 1 else "are"
-        what = f"{verb} misclassified{' in every repeat' * (len(report.out_of_fold.repeats) > 1)}"
-        if numbers:
-            verb = "has a residual" if n == 1 else "have residuals"
-            what = f"{verb} over three times the root mean square"
-        if is_ranked(report.out_of_fold, report.rare_class):
-            what = f"{verb} ranked on the wrong side of most samples of the other class"
-        return f"{count(n, 'sample')} {what}"
-
-    suspects = np.flatnonzero(hard.suspect).tolist()
-    if not suspects:
-        return describe(hard.always), []
-    texts = [
-        f"{hard.name[k]} (true {hard.truth[k]}, predicted {hard.prediction[k]})" for k in suspects
-    ]
-    them = "it" if len(suspects) == 1 else "them"
-    advice = f"Check {them} for label errors. Overlapping classes look the same."
-    if numbers:
-        advice = f"Check {them} for wrong values."
-    listed = list_few(texts, MAX_SAMPLES_LISTED)
-    return describe(hard.always), [f"{describe(len(suspects))}: {listed}. {advice}"]
 
 
 # --- the main interval
@@ -595,43 +504,30 @@ def describe_interval(report: ScoredReport) -> list[str]:
     if in_time and n_units == 1:
         return []
     # the folds, and for samples in time order the blocks of time
-    folds = answer.extra.parameters["n_folds"]
-    repeats = (answer.extra.n_fits or 0) // folds  # 1 if one unit is left out at a time
-    design = f"{answer.method}: {f'{repeats} repeats of ' * (repeats > 1)}{folds}-fold "
-    design += "cross-validation"
-    if answer.method == GIVEN_FOLDS:
-        design = count(folds, "fold") if folds > 1 else "a single test set"
-        design += f", repeated {repeats} times" * (repeats > 1)
-    described = f"The interval is for the error of the model trained on all samples ({design})."
-    if report.rare_class is not None:
-        described = f"The intervals are for the model trained on all samples ({design})."
+    design = describe_folds(predictions)
+    described = f"The intervals are for the model trained on all samples ({design})."
     if in_time:
         described = (
             "Each model was trained on the data before its test period. The interval is for the "
             f"mean error over a similar period ({design}, {n_units} blocks of time)."
         )
     # where the interval may fail
-    probabilities, n = predictions.probabilities, len(predictions.target)
-    if list_grave(report.warnings):
-        limit = "Because of this problem, the interval may miss the true error."
-    elif answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
-        limit = (
-            "The interval may be too narrow: some predicted probabilities are 0, and the log loss "
-            "of such a sample is very large if it belongs to that class."
-        )
-    elif in_time and n < MIN_IN_TIME:
-        limit = (
-            "The interval may be too narrow: with strongly autocorrelated errors it needs at least "
-            f"{MIN_IN_TIME} samples."
-        )
-    elif "caution" in answer.details:
-        limit = answer.details["caution"]
-    elif answer.loss in ("squared", "absolute"):
-        limit = "The interval does not account for large errors that are rarer than 1 in "
-        limit += f"{n // 3} samples."
-    else:
-        return [described]
-    return [described, limit]
+    probabilities, limit = predictions.probabilities, answer.details.get("caution", "")
+    if answer.loss == "log_loss" and probabilities is not None and not np.all(probabilities):
+        limit = "The interval may be too narrow, because some predicted probabilities are 0."
+    elif in_time and len(predictions.target) < MIN_IN_TIME:
+        limit = "The interval may be too narrow, because strongly autocorrelated errors require at "
+        limit += f"least {MIN_IN_TIME} samples."
+    return [described, limit] if limit else [described]
+
+
+def describe_folds(predictions: Predictions) -> str:
+    """Return the number of folds and repeats, or the size of a hold-out, as text."""
+    n_repeats, design = len(predictions.repeats), f"{predictions.n_folds}-fold cross-validation"
+    if predictions.n_folds == 1:
+        share = len(predictions.row) / n_repeats / len(predictions.target)
+        design = f"a hold-out of {100 * share:.3g} % of the samples"
+    return f"{n_repeats} repeats of {design}" if n_repeats > 1 else design
 
 
 # --- the paragraph for the methods section; every sentence is taken from the report
@@ -662,8 +558,6 @@ GROUPED_AREA = "N. A. Obuchowski (1997), https://doi.org/10.2307/2533958"
 DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-6161.1995.tb02031.x"
 SEQUENTIAL = "M. P. Fay et al. (2007), https://doi.org/10.1198/106186007X257025"
 CORRELATED = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
-UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
-"""Sampling units other than single samples and folds."""
 
 
 def write_methods(reports: Mapping[str, Any], deciding: str = "") -> str:
@@ -707,25 +601,14 @@ def _list_methods(
 def _describe_predictions(report: Any, names: list[str], quantity: str) -> str:
     """Return the sentence on the data, the models and the folds that predicted it."""
     predictions, several = report.out_of_fold, len(names) > 1
-    units, classes = predictions.cases.kind, predictions.target.classes
     # the data, and the models if there are several
-    samples = f"{report.n_samples} samples"
-    if units in UNITS:
-        samples += f" in {count_units(predictions.cases)}"
-    if classes is not None and len(classes) == 2:
-        sizes = (f"{name}: {size}" for name, size in (report.class_sizes or {}).items())
-        samples += f" ({', '.join(sizes)})"
+    samples, units = describe_classes(report), predictions.cases.kind
     of = f" of {len(names)} models ({', '.join(names)})" if several else ""
     if predictions.n_fits == 0:
         verb = "models were" if several else "model was"
         return f"Existing predictions{of} for {samples} were evaluated. The {verb} not retrained"
     # the folds
-    design = f"{predictions.n_folds}-fold cross-validation"
-    if len(predictions.repeats) > 1:
-        design = f"{len(predictions.repeats)} repeats of {design}"
-    elif predictions.n_folds == 1:
-        share = len(predictions.row) / report.n_samples
-        design = f"a single hold-out of {100 * share:.3g} % of the samples"
+    design = describe_folds(predictions)
     design += ", in which no group was split" * (units is UnitKind.GROUP)
     tested = "on which it was not trained"
     if units is UnitKind.TIME_BLOCK:
@@ -742,12 +625,8 @@ def _describe_main_interval(
     grouped = predictions.cases.clustered
     if predictions.inflation > 1 and np.isfinite(estimate.interval.low):
         factor = "a factor for each model" if several else f"{predictions.inflation:.3g}"
-        text = f"Variances of means were multiplied by {factor}, because "
-        if len(predictions.repeats) > 1 and not grouped:
-            text += "losses are correlated. The factor was estimated from the repeats"
-            yield text, CORRELATED
-        else:
-            yield f"{text}models share training samples", ""
+        text = f"Variances of means were multiplied by {factor}, because models share training "
+        yield f"{text}samples", CORRELATED
     # areas have score intervals
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if method != "none" and not (estimate is area and method == "score"):
@@ -773,11 +652,10 @@ def describe_permutation(
 
 def describe_exchange(test: Test, predictions: Predictions) -> str:
     """Describe the labels that a permutation test permutes, and the hypothesis that it tests."""
-    n_groups = predictions.cases.n_groups
-    if test.exchanged == "within groups" and n_groups is not None:
+    n_groups, moved = predictions.cases.n_groups, f"as {test.exchanged}"
+    if test.exchanged == "whole groups":
+        moved = "between groups as a whole"
+    elif test.exchanged == "within groups" and n_groups is not None:
         mixed = count_mixed_groups(predictions)
         moved = f"within groups ({mixed} of {n_groups} groups have several labels and contribute)"
-        return f"Labels were permuted {moved}, which tests whether {test.null_hypothesis}"
-    whole = test.exchanged == "whole groups"
-    labels = "between groups as a whole" if whole else f"as {test.exchanged}"
-    return f"Labels were permuted {labels}, which tests whether {test.null_hypothesis}"
+    return f"Labels were permuted {moved}, which tests whether {test.null_hypothesis}"

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectorMixin, VarianceThreshold
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression
@@ -35,31 +34,12 @@ from skeval.utils._text import quote_label, write_threshold
 
 # --- results of all checks
 
-OF_ONE_OUTPUT = {
-    "perfect": "Perfect predictions",
-    "time-order": "Time order",
-    "runs": "Related in time",
-    "autocorrelation": "Related in time",
-    "constant-scores": "Constant scores",
-    "fitted-before": "Model fitted before",
-    "undetermined": "Undetermined least squares",
-    "class-codes": "Classes as numbers",
-    "batches": "Batches of one class",
-}
-OF_SEVERAL = {"never-predicted": "Classes never predicted", "few-samples": "Rare classes"}
-OF_MODELS = {
-    "few-folds": "Few folds",
-    "given-folds": "Given folds",
-    "few-groups": "Few groups",
-    "undefined": "Undefined metrics",
-    "calibration": "Miscalibrated probabilities",
-    "single-label-groups": "Groups with a single label",
-    "selection": "Selection without effect",
-    "632": ".632+ too low",
-    "two-answers": "Two estimates disagree",
-    "wide": "Wide interval",
-}
-"""Title of each check except those of the table, for one output, several, and any."""
+OF_ROWS = ("perfect", "time-order", "runs", "autocorrelation", "batches")
+OF_ONE_OUTPUT = (*OF_ROWS, "constant-scores", "fitted-before", "undetermined")
+OF_SEVERAL = ("never-predicted",)
+OF_FOLDS = ("few-folds", "given-folds", "few-groups", "single-label-groups")
+OF_MODELS = (*OF_FOLDS, "undefined", "calibration", "632", "two-answers")
+"""Codes of the checks except those of the table, for one output, several, and any."""
 
 
 def check_codes(ignore: Any, own_checks: Sequence[Any]) -> frozenset[str]:
@@ -80,17 +60,15 @@ def name_check(check: Any) -> str:
 
 
 def list_checks(
-    found: Iterable[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
+    found: Sequence[CheckResult], others: Mapping[str, str], own_checks: Sequence[Any]
 ) -> list[CheckResult]:
     """Return the findings except those of the table, and outcomes of `others` without one."""
-    by_code: dict[str, list[CheckResult]] = {}
-    for result in found:
-        by_code.setdefault(result.code, []).append(result)
-    own = {code: code.replace("-", " ") for code in map(name_check, own_checks)}
     results = []
-    for code, title in (OF_ONE_OUTPUT | OF_SEVERAL | OF_MODELS | own).items():
+    codes = (*OF_ONE_OUTPUT, *OF_SEVERAL, *OF_MODELS, *map(name_check, own_checks))
+    for code in codes:
+        title = code.replace("-", " ").capitalize()
         without = CheckResult(others.get(code, "passed"), code=code, title=title)
-        results += by_code.get(code) or [without]
+        results += [one for one in found if one.code == code] or [without]
     return results
 
 
@@ -99,10 +77,8 @@ def list_checks(
 
 def note_few_groups(predictions: Predictions) -> Iterator[CheckResult]:
     """Warn about intervals from few groups."""
-    n_groups = predictions.cases.n_groups
-    if predictions.cases.kind is not UnitKind.GROUP:
-        return
-    if n_groups is not None and n_groups < MIN_GROUPS:
+    n_groups = predictions.cases.n_units
+    if predictions.cases.kind is UnitKind.GROUP and n_groups < MIN_GROUPS:
         yield note(
             "few-groups",
             "Few groups",
@@ -112,34 +88,17 @@ def note_few_groups(predictions: Predictions) -> Iterator[CheckResult]:
 
 
 def warn_of_metrics(metrics: Results) -> Iterator[CheckResult]:
-    """Warn about metrics that are undefined, or have no interval."""
-    # metrics without a value
-    names = {}
+    """Warn about metrics that are undefined."""
+    undefined = []
     for name, estimate in metrics.items():
-        label = getattr(estimate.extra, "label", None)
-        text = name_metric(getattr(estimate.extra, "metric", "") or name)
-        names[name] = text if label is None else f"{text} of class {quote_label(label)}"
-    undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
+        if np.isnan(estimate.value):
+            label = getattr(estimate.extra, "label", None)
+            text = name_metric(getattr(estimate.extra, "metric", "") or name)
+            undefined.append(text if label is None else f"{text} of class {quote_label(label)}")
     if undefined:
-        yield note(
-            "undefined",
-            "Undefined metrics",
-            ", ".join(undefined),
-            "A class is never predicted or has no samples, or no test set contains both classes.",
-        )
-    # metrics without an interval
-    unknown = [
-        names[name]
-        for name, estimate in metrics.items()
-        if np.isfinite(estimate.value) and np.isnan(estimate.interval.low)
-    ]
-    if unknown:
-        yield note(
-            "undefined",
-            "Metrics without intervals",
-            ", ".join(unknown),
-            "Their values do not vary, or the intervals would be too wide to be useful.",
-        )
+        advice = "A class is never predicted or has no samples, or no test set contains both "
+        advice += "classes."
+        yield note("undefined", "Undefined metrics", ", ".join(undefined), advice)
 
 
 def warn_of_calibration(measures: Results | None) -> Iterator[CheckResult]:
@@ -198,8 +157,6 @@ def warn_of_fitted_scores(
 
 # --- existing predictions
 
-MIN_OF_CLASS = 10
-
 
 def warn_of_predictions(
     parsed: ParsedPredictions,
@@ -243,7 +200,18 @@ def warn_of_predictions(
             f"At the threshold {cut}, the corrected estimates are {' and '.join(pair)}.",
         )
     yield from warn_of_metrics(metrics)
-    yield from _warn_of_classes(parsed, predictions)
+    # perfect predictions, and classes never predicted
+    if predictions.has_values and np.all(predictions.predicted == parsed.target.codes):
+        yield note(
+            "perfect",
+            "Perfect predictions",
+            "every prediction is correct",
+            "Check whether the model had access to the true values, here or in its training data.",
+        )
+    if never := list_never_predicted(predictions):
+        listed = list_few([*map(quote_label, never)])
+        advice = "Their precision is undefined and counts as 0 in macro averages."
+        yield note("never-predicted", "Classes never predicted", listed, advice)
 
 
 def _warn_of_scores(
@@ -275,8 +243,6 @@ def _warn_of_scores(
     if predictions.class_scores is not None and predictions.ranks_nothing.all():
         text = "all samples have the same score, so AUC and average precision are not informative"
         yield note("constant-scores", "Constant scores", text)
-    elif parsed.kind == "numbers" and np.ptp(parsed.predicted) == 0:
-        yield note("constant-scores", "Constant predictions", "all predictions are the same number")
     if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
         positive = quote_label(parsed.positive)
         yield note(
@@ -287,58 +253,14 @@ def _warn_of_scores(
         )
 
 
-def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[CheckResult]:
-    """Warn about classes never predicted, rare classes, and perfect predictions."""
-    target = parsed.target
-    if predictions.has_values and np.all(predictions.predicted == target.codes):
-        yield note(
-            "perfect",
-            "Perfect predictions",
-            "every prediction is correct",
-            "Check whether the model had access to the true values, here or in its training data.",
-        )
-    if target.classes is None:
-        return
-    # classes without predictions
-    never = list_never_predicted(predictions)
-    if never:
-        yield note(
-            "never-predicted",
-            "Classes never predicted",
-            list_few([*map(quote_label, never)]),
-            "Their precision is undefined and counts as 0 in macro averages.",
-        )
-    # classes without samples, or with few
-    sizes = np.bincount(target.codes, minlength=len(target.classes))
-    if absent := [*map(quote_label, target.classes[sizes == 0])]:
-        yield note(
-            "undefined",
-            "Classes without samples",
-            f"{list_few(absent)} {'is' if len(absent) == 1 else 'are'} predicted but not in y_true",
-            "Their recall is undefined and left out of macro averages, and their F1 counts as 0.",
-        )
-    few = [
-        f"{quote_label(label)} ({size})"
-        for label, size in zip(target.classes, sizes, strict=True)
-        if 0 < size < MIN_OF_CLASS
-    ]
-    if few:
-        yield note(
-            "few-samples",
-            "Rare classes",
-            f"{list_few(few)} have fewer than {MIN_OF_CLASS} samples",
-            "Metrics of these classes are imprecise. Report them with their intervals.",
-        )
-
-
 def warn_of_outputs(predictions: Predictions) -> Iterator[CheckResult]:
-    """Warn about few groups, and about constant, rare and unused labels of several outputs."""
+    """Warn about few groups, and about constant and unused labels of several outputs."""
     yield from note_few_groups(predictions)
     target, names = predictions.target, np.array(predictions.target.outputs)
     indicators = [classes.tolist() == [0, 1] for classes in target.output_classes]
     if not (indicators and all(indicators)):
         return
-    # labels without variation, without predictions, and with few samples
+    # labels without variation, and without predictions
     varied = np.ptp(target.codes, axis=0) > 0
     if len(alike := names[~varied]):
         yield note(
@@ -355,20 +277,6 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[CheckResult]:
             list_few(never.tolist()),
             "Their precision is undefined and counts as 0 in averages over labels. Lower the "
             "threshold for these labels.",
-        )
-    sizes = target.codes.sum(axis=0)
-    few = [
-        f"{name} ({size})"
-        for name, size in zip(names[varied], sizes[varied], strict=True)
-        if min(size, len(target) - size) < MIN_OF_CLASS
-    ]
-    if few:
-        yield note(
-            "few-samples",
-            "Rare labels",
-            f"fewer than {MIN_OF_CLASS} samples have, or lack, {list_few(few)}",
-            "Metrics of these labels, and averages over labels, are imprecise. Report them with "
-            "their intervals.",
         )
 
 
@@ -391,9 +299,10 @@ BATCH = re.compile(
     re.IGNORECASE,
 )
 """Full names of columns of the origin of samples."""
-MAX_BATCHES, MIN_EXPLAINED = 20, 0.8
-"""Maximum number of batches, above which values in order are joined, and the minimum fraction by
-which the batch reduces the error of always predicting the most frequent class."""
+MAX_BATCHES, MIN_EXPLAINED, MIN_OTHERS = 20, 0.8, 10
+"""Maximum number of batches, above which values in order are joined, the minimum fraction by which
+the batch reduces the error of always predicting the most frequent class, and the minimum number of
+samples of other classes."""
 
 
 def warn_of_batches(
@@ -404,7 +313,7 @@ def warn_of_batches(
     The class of a sample is predicted by the most frequent class of the other samples of its batch.
     """
     n, classes = len(target), target.classes
-    if classes is None or (n_rest := n - np.bincount(target.codes).max()) < MIN_OF_CLASS:
+    if classes is None or (n_rest := n - np.bincount(target.codes).max()) < MIN_OTHERS:
         return
     several = isinstance(by, Mapping) or hasattr(by, "columns")
     columns = {str(name): by[name] for name in by} if several else {}
@@ -428,28 +337,12 @@ def warn_of_batches(
                 "Compare the classes within each batch, and test on new batches (groups=).",
                 f"Check {name!r} first: it nearly determines the class",
                 code="batches",
-                title=OF_ONE_OUTPUT["batches"],
+                title="Batches of one class",
             )
-
-
-def warn_of_selection(stability: Estimate | None) -> Iterator[CheckResult]:
-    """Warn about a selector that keeps all features in all folds.
-
-    Its features may have been selected beforehand, which leaves no other trace.
-    """
-    if stability is not None and np.isnan(stability.value):
-        yield note(
-            "selection",
-            "Selection without effect",
-            f"the selector keeps all {stability.extra.selected_always} features",
-            "If they were chosen beforehand using the target, the error is far too low. Pass all "
-            "candidate features.",
-        )
 
 
 # --- estimates of one error
 
-WIDE_INTERVAL = 0.2
 TWO_ANSWERS = 3.0
 """Maximum difference between two estimates of the same error, in standard errors of the main one.
 For false alarms see doc/user_guide/warnings.rst."""
@@ -457,13 +350,8 @@ NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error is uninformative."""
 
 
-def check_estimates(
-    estimates: Iterable[Estimate], answer: Estimate, kind: UnitKind
-) -> Iterator[CheckResult]:
-    """Yield the warnings about the estimates of one estimator, and about the headline.
-
-    `kind` is the name of sampling units with several samples.
-    """
+def check_estimates(estimates: Iterable[Estimate], answer: Estimate) -> Iterator[CheckResult]:
+    """Yield the warnings about the estimates of one estimator, and about the headline."""
     named = {estimate.method: estimate for estimate in estimates}
     if not {"cross_validation", "resubstitution"} <= named.keys():  # interrupted before these
         return
@@ -477,30 +365,18 @@ def check_estimates(
     }
     for what, (other, difference) in differences.items():
         if answer.method == "repeated_cv" and difference > TWO_ANSWERS * _spread(answer):
+            evidence = f"the main estimate ({_write_error(answer)}) and {what} "
+            evidence += f"({_write_error(other)}) differ by more than three standard errors"
             yield CheckResult(
                 "serious",
-                f"the main estimate ({_write_error(answer)}) and {what} ({_write_error(other)}) "
-                "differ by more than three standard errors, although they share their samples",
+                evidence,
                 "The fits may be unstable, or stop before they converge. Scale the features, raise "
                 "max_iter, and fit the model twice to see whether its predictions change.",
                 "two estimates of the same error disagree",
                 code="two-answers",
                 title="Two estimates disagree",
             )
-            break
-    # too few samples for a precise estimate
-    width = answer.interval.high - answer.interval.low
-    if answer.loss == "zero_one" and width > WIDE_INTERVAL:
-        n_units, units = answer.n_samples, "samples"
-        if answer.n_groups is not None:
-            n_units, units = answer.n_groups, kind.value
-        yield note(
-            "wide",
-            "Wide interval",
-            f"the {100 * answer.confidence_level:g} % CI of the error spans {100 * width:.0f} "
-            "percentage points",
-            f"Collect more {units}, because {n_units} are too few for a precise estimate.",
-        )
+            return
 
 
 def _check_632(named: Mapping[str, Estimate]) -> Iterator[CheckResult]:
@@ -564,38 +440,26 @@ def check_fitted_before(
     model that is fixed in another way has the same predictions after it is refitted on shuffled
     labels. Constant predictions do not reveal this.
     """
-    # frozen parts, named by their type
+    # frozen parts that use the target, named by their type
     inputs = runner.inputs
-    parts = {"": inputs.estimator, **inputs.estimator.get_params(deep=True)}
-    frozen = [
-        (f"FrozenEstimator({type(part.estimator).__name__})", part.estimator)
-        for part in parts.values()
-        if isinstance(part, FrozenEstimator)
-    ]
-    supervised = [name for name, part in frozen if _uses_labels(part)]
-    if frozen and not supervised:
-        names = ", ".join(name for name, _ in frozen)
-        evidence, title = (
-            f"{names} {'is' if len(frozen) == 1 else 'are'} not refitted within the folds",
-            "Step fitted before",
-        )
-        advice = (
-            "It does not use the target, so the effect on the error is usually small. Unfreeze "
-        )
-        advice += "it to measure this."
-        return [note("fitted-before", title, evidence, advice)]
-    if supervised:
-        names, verb = ", ".join(supervised), "are" if len(supervised) > 1 else "is"
-        evidence = f"{names} {verb} frozen and not trained within the folds"
+    parts = [inputs.estimator, *inputs.estimator.get_params(deep=True).values()]
+    frozen = [part.estimator for part in parts if isinstance(part, FrozenEstimator)]
+    names = [f"FrozenEstimator({type(part).__name__})" for part in frozen if _uses_labels(part)]
+    if names:
+        verb = "is" if len(names) == 1 else "are"
+        evidence = f"{', '.join(names)} {verb} frozen and not trained within the folds"
         headline = "part of the model was fitted before the folds"
     elif _ignores_labels(runner, seed, allows):
         evidence = "the predictions do not change if the model is refitted on shuffled labels"
         headline = "the model does not learn from the training labels"
     else:
         return []
-    title, start = "Model fitted before", "If these samples were used to fit it, the error is a "
-    advice = f"{start}training error. {REMEDY}"
-    return [CheckResult("serious", evidence, advice, headline, code="fitted-before", title=title)]
+    advice = f"If these samples were used to fit it, the error is a training error. {REMEDY}"
+    return [
+        CheckResult(
+            "serious", evidence, advice, headline, code="fitted-before", title="Model fitted before"
+        )
+    ]
 
 
 def _uses_labels(part: Any) -> bool:
@@ -606,19 +470,12 @@ def _uses_labels(part: Any) -> bool:
     return tags.estimator_type in ("classifier", "regressor") or tags.target_tags.required
 
 
-def _is_trained(estimator: Any) -> bool:
-    """Whether all parts are scikit-learn's own, whose clones are trained on their labels."""
-    values = estimator.get_params(deep=True).values()
-    parts = [estimator, *(value for value in values if hasattr(value, "fit"))]
-    return all(type(part).__module__.startswith("sklearn.") for part in parts)
-
-
 def _ignores_labels(runner: Runner, seed: int, allows: Callable[[int], bool]) -> bool:
     """Whether a model predicts the same, but not a constant, after its labels are shuffled."""
     inputs = runner.inputs
-    if isinstance(inputs.estimator, DummyClassifier | DummyRegressor):
-        return False  # by design, it depends only on the frequencies of the labels
-    if _is_trained(inputs.estimator):
+    # clones of scikit-learn's own parts are trained on their labels
+    steps = (one for one in inputs.estimator.get_params(deep=True).values() if hasattr(one, "fit"))
+    if all(type(one).__module__.startswith("sklearn.") for one in (inputs.estimator, *steps)):
         return False
     # a sample of the rows
     n, rng = len(inputs.target), repetition_rng(root_seed(seed), 0)
@@ -667,10 +524,8 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[CheckResult]:
     lowest, highest = UNDETERMINED
     if not lowest * n_samples <= n_features <= highest * n_samples:
         return []
-    evidence = (
-        f"with {n_features} features and {n_samples} samples, the error of the model trained "
-    )
-    evidence += "on all samples may be many times that of the models of the folds"
+    evidence = f"with {n_features} features and {n_samples} samples, the model trained on all "
+    evidence += "samples may have many times the error of the models of the folds"
     return [
         CheckResult(
             "serious",
@@ -684,22 +539,5 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[CheckResult]:
     ]
 
 
-def warn_of_class_codes(target: Target) -> Iterator[CheckResult]:
-    """Warn about a numeric target that only has the whole numbers from 0 or 1 to a small number."""
-    if target.classes is not None:
-        return
-    values = np.unique(target.y)
-    is_range = np.array_equal(values, values[0] + np.arange(len(values)))
-    if 1 < len(values) <= MAX_CODES and is_range and values[0] in (0, 1):
-        yield note(
-            "class-codes",
-            "Classes as numbers",
-            f"the target only has the whole numbers {values[0]:g} to {values[-1]:g}",
-            "If they are classes, pass a classifier, because a regressor predicts amounts.",
-        )
-
-
-MAX_CODES = 10
-"""Maximum number of values of a numeric target that may be the codes of classes."""
 UNDETERMINED = 0.95, 1.15
 """Features per sample between which least squares count as undetermined."""

@@ -198,10 +198,10 @@ def round_number(match):
     return text if n_figures <= 3 else f"{float(text.replace(',', '')):.{max(0, n_decimals)}f}"
 
 
-def draw_only(draw, label, height, n_panels):
+def draw_only(draw, label, height):
     """Draw a figure, and return its label: layout and SVG take most of the time."""
     figure = Figure(figsize=(4.4, height))
-    draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
+    draw(ax=figure.subplots())
     return f'<svg aria-label="{escape(label)}"></svg>'
 
 

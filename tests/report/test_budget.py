@@ -164,3 +164,6 @@ def test_a_single_test_set_compares_nothing(table, monkeypatch):
     reports = skeval.evaluate({"a": Paced(), "b": Paced()}, *table, budget=2, random_state=0)
     assert reports.comparison is None
     assert "a single test set" in reports.verdict
+    predictions = reports["a"].out_of_fold
+    tested = 100 * len(predictions.row) / len(predictions.target)
+    assert f"{tested:.3g} % of the samples" in reports.to_methods()

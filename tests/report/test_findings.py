@@ -201,16 +201,6 @@ def test_a_recall_has_one_interval_in_a_report(seed):
         assert shown == pytest.approx((recall.value, *recall.interval), abs=0.01)
 
 
-@pytest.mark.parametrize(("k", "said"), [(4, True), (2, False)])
-def test_a_selector_that_keeps_all_features_is_said(k, said):
-    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
-    model = make_pipeline(SelectKBest(k=k), LogisticRegression())
-    report = skeval.evaluate(model, X, y, random_state=0)
-    assert ("selection" in {warning.code for warning in report.warnings}) == said
-    outcomes = {check.code: check.outcome for check in report.checks}
-    assert outcomes["selection"] == ("note" if said else "passed")
-
-
 @pytest.mark.parametrize("seed", [0, 7, 10])
 def test_accuracy_and_balanced_accuracy_of_balanced_classes_have_intervals_alike(seed):
     """They are the same number, so the noise between a few repeats must not widen only one."""

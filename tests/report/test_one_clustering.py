@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
-from skeval.cluster import cluster_stability, predictive_power, structure_test
+from skeval.cluster import cluster_stability, structure_test
 from skeval.metrics.cluster import dbcv_score, silhouette_score
 from skeval.report import evaluate_clusterer
 
@@ -37,10 +37,6 @@ def test_numbers_are_those_of_the_functions(report):
     seed = report.seed
     stability = cluster_stability(SCAN, MOONS, n_resamples=20, random_state=seed)
     np.testing.assert_array_equal(report.stability.replicates, stability.replicates)
-    power = predictive_power(
-        SCAN, MOONS, n_repeats=2, agreement="prediction_strength", random_state=seed
-    )
-    assert report.halves.value == power.value
 
     def measure_density(X, labels):
         """Return DBCV, or its lowest value where there are no two clusters."""
@@ -82,7 +78,7 @@ def test_clusterers_without_a_number(clusterer):
     assert report.n_clusters == len(set(report.labels) - {-1})
 
 
-def test_precomputed_distances_have_no_halves_and_no_test():
+def test_precomputed_distances_have_no_test():
     D = squareform(pdist(MOONS))
     report = evaluate_clusterer(DBSCAN(eps=0.3, metric="precomputed"), D, **OPTIONS)
     points = evaluate_clusterer(SCAN, MOONS, **OPTIONS)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import skeval
-from skeval.metrics import calibration_measures
+from skeval.metrics import calibration_measures, net_benefit
 
 
 def draw(n=200, share=0.5, seed=0):
@@ -48,6 +48,14 @@ def test_calibration_is_that_of_one_prediction_of_each_sample(report):
         assert one.interval.low < one.value < one.interval.high
         narrow = one.confidence_interval(0.5)
         assert one.interval.low < narrow.low < narrow.high < one.interval.high
+
+
+def test_the_limits_of_net_benefit_are_those_of_its_threshold(rare):
+    frame = rare.predictions.query("repeat == 0")
+    cuts = frame["truth"].mean(), 0.5
+    for cut, one in zip(cuts, rare.net_benefit.values(), strict=True):
+        curve = net_benefit(frame["truth"], frame["score_1"], thresholds=[cut])
+        assert [*one.interval] == pytest.approx([curve.low[0], curve.high[0]])
 
 
 def test_text_page_and_json_have_the_same_results(report):

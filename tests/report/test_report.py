@@ -112,7 +112,7 @@ def test_full_text_and_markdown_list_as_many_samples_as_their_caption_states():
     y, score = np.arange(80) % 2, np.random.default_rng(0).random(80)
     report = skeval.evaluate_predictions(y, score, random_state=0)
     for text in (report.to_text(full=True), report.to_markdown()):
-        lines = text.split("worst).")[1].strip().split("\n")
+        lines = text.split("worst predictions.")[1].strip().split("\n")
         first = [line.strip("| ").split()[0] for line in lines if line]
         start = first.index(report.hard_samples.name[0])
         assert first[start : start + 20] == list(report.hard_samples.name[:20])
