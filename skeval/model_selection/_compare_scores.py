@@ -13,7 +13,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._inference.paired import average_ranks, critical_difference
+from skeval._inference.paired import critical_difference, rank_rows
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
@@ -272,7 +272,8 @@ def compare_scores(
     fields: dict[str, Any] = {"margin": margin}
     if over == "splits":
         method = "corrected_t"
-        names, values, parameter = read_all_splits(scores, test_train_ratio)
+        names, values, ratio = read_all_splits(scores, test_train_ratio)
+        arguments: tuple[Any, ...] = values, ratio
     else:
         reason = "The test was requested."
         names, values, datasets, dropped = read_score_table(scores, missing)
@@ -282,17 +283,21 @@ def compare_scores(
             method, reason = "wilcoxon", "Pairs are compared on the data sets with both scores."
         elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
-        parameter = confidence_level
+        arguments = (values,)
+        # a row with missing scores has its ranks stretched to those of a complete row
+        ranks = rank_rows(values)
+        last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
+        stretched = 1 + (ranks - 1) * (len(names) - 1) / (last - 1)
         fields["extra"] = ComparisonExtra(
             scores=values,
             datasets=datasets,
             dropped=dropped,
             reason=reason,
-            mean_ranks=average_ranks(values),
+            mean_ranks=np.nanmean(stretched, axis=0),
             critical_difference=critical_difference(len(values), len(names), confidence_level),
         )
     check_method(method, alternative, len(names))
-    means, arguments = np.nanmean(values, axis=0), (values, parameter)
+    means = np.nanmean(values, axis=0)
     return compare_pairs(
         method, means, arguments, alternative, confidence_level, names=names, **fields
     )

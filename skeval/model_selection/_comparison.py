@@ -19,16 +19,9 @@ from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limits, mirrored
-from skeval._inference.paired import find_equal, find_groups, rank_rows
+from skeval._inference.paired import find_equal, find_groups, holm, rank_rows
 from skeval._version import __version__
-from skeval.model_selection._pair_tests import (
-    TESTS,
-    PairTests,
-    correct,
-    describe_each,
-    list_pairs,
-    list_tests,
-)
+from skeval.model_selection._pair_tests import TESTS, PairTests, describe_each, list_pairs
 from skeval.utils import _checks, _text
 from skeval.utils._text import DataFrame, name_estimators
 
@@ -175,7 +168,8 @@ def check_options(
 ) -> float | None:
     """Check the options that all comparisons share, and return the margin as a number or None."""
     _checks.check_confidence_level(confidence_level)
-    _checks.check_option("method", method, ("auto", *list_tests(evidence)))
+    possible = (name for name, row in TESTS.items() if row.evidence in evidence)
+    _checks.check_option("method", method, ("auto", *possible))
     _checks.check_count("n_resamples", n_resamples, 2)
     if margin is None:
         return None
@@ -819,9 +813,21 @@ def compare_pairs(
     elif row.evidence == "joint":
         errors, lows, highs = describe_each(arguments[0], arguments[1], confidence_level)
         extra = ComparisonExtra(standard_errors=errors, lows=lows, highs=highs)
+    # limits that hold for all pairs together, and corrected P-values
+    tests = replace(tests, largest_difference=bounds[1] - bounds[0])
+    ends = tests.bound(confidence_level)
+    low, high = tests.leave_out_points(*ends)
+    n_points = int(np.sum(np.isnan(low) & ~np.isnan(ends[0])))
+    if n_points:
+        _checks.warn_undefined(
+            "The interval is undefined (nan): the values of "
+            f"{_text.count(n_points, 'difference')} do not vary."
+        )
+    fields_of_pairs = {"pvalue_alone": tests.pvalue, **tests.fields}
+    pvalue = tests.pvalue if row.simultaneous else holm(tests.pvalue)
     return Comparison(
         values=values,
-        tests=correct(tests, method, confidence_level, bounds),
+        tests=replace(tests, pvalue=pvalue, fields=fields_of_pairs, low=low, high=high),
         method=method,
         alternative=alternative,
         confidence_level=confidence_level,

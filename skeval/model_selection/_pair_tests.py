@@ -6,7 +6,7 @@ are in the order of `itertools.combinations`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
@@ -19,11 +19,10 @@ from scipy import stats
 
 from skeval._inference import intervals, paired
 from skeval._inference.estimate import Test
-from skeval._inference.intervals import Codes, Limits, Spread, spread_between
-from skeval._inference.paired import EQUAL, tail_probability
+from skeval._inference.intervals import Codes, Spread, spread_between
+from skeval._inference.paired import EQUAL
 from skeval._resampling.sampling_units import warn_of_undefined
 from skeval.utils._checks import warn_undefined
-from skeval.utils._text import count
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -90,7 +89,7 @@ class PairTests:
     Attributes
     ----------
     difference, standard_error, statistic, pvalue : ndarray of shape (n_pairs,)
-        Results of each pair. The P-values are corrected by `correct`.
+        Results of each pair. The P-values are corrected by `compare_pairs`.
     interval : str
         Name of the interval.
     limits : callable
@@ -107,7 +106,7 @@ class PairTests:
     largest_difference : float
         Largest possible size of a difference, from the range of the score.
     low, high : ndarray of shape (n_pairs,)
-        Limits of the simultaneous intervals, set by `correct`.
+        Limits of the simultaneous intervals, set by `compare_pairs`.
     """
 
     difference: Floats
@@ -153,29 +152,6 @@ class PairTests:
         return np.where(has_width, low, np.nan), np.where(has_width, high, np.nan)
 
 
-def correct(
-    tests: PairTests, method: str, confidence_level: float, bounds: Limits = (-np.inf, np.inf)
-) -> PairTests:
-    """Return the tests with corrected P-values and the limits of the simultaneous intervals.
-
-    `bounds` is the range of the score.
-    """
-    # limits that hold for all pairs together
-    tests = replace(tests, largest_difference=bounds[1] - bounds[0])
-    ends = tests.bound(confidence_level)
-    low, high = tests.leave_out_points(*ends)
-    n_points = int(np.sum(np.isnan(low) & ~np.isnan(ends[0])))
-    if n_points:
-        warn_undefined(
-            "The interval is undefined (nan): the values of "
-            f"{count(n_points, 'difference')} do not vary."
-        )
-    fields = {"pvalue_alone": tests.pvalue, **tests.fields}
-    # the uncorrected P-values stay as further results
-    pvalue = tests.pvalue if TESTS[method].simultaneous else paired.holm(tests.pvalue)
-    return replace(tests, pvalue=pvalue, fields=fields, low=low, high=high)
-
-
 def list_pairs(n_names: int) -> NDArray[np.intp]:
     """Return the indices of both models of each pair, shape (n_pairs, 2)."""
     return np.column_stack(np.triu_indices(n_names, 1))
@@ -204,7 +180,8 @@ def student_tests(
     error[constant] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(constant, np.where(center == 0, 0.0, np.nan), center / error)
-    pvalue = tail_probability(statistic, alternative, degrees)
+    least = {"two-sided": np.abs(statistic), "greater": statistic}.get(alternative, -statistic)
+    pvalue = stats.t.sf(least, degrees) * (2 if alternative == "two-sided" else 1)
     limits = partial(_normal_limits, center, error, degrees)
     return PairTests(difference, error, statistic, pvalue, interval, limits, **more)
 
@@ -296,11 +273,23 @@ def _widen_limits(
     confidence_level: float,
     pairs: Places,
 ) -> Ends:
-    """Return limits that include 0 if McNemar's test does not reject it."""
+    """Return limits that include 0 if McNemar's test does not reject it.
+
+    Then they are the limits that invert the test, for the observed number of discordant samples.
+    """
     low, high = limits(confidence_level, pairs)
-    least, most = paired.mcnemar_limits(n, only_a[pairs], only_b[pairs], confidence_level)
-    low = np.where((least <= 0) & (low > 0), least, low)
-    return low, np.where((most >= 0) & (high < 0), most, high)
+    only_a, only_b, tail = only_a[pairs], only_b[pairs], (1 - confidence_level) / 2
+    # Clopper and Pearson's limits of the fraction of discordant samples, which are few
+    m, lead = only_a + only_b, only_a - only_b
+    least = np.where(only_a > 0, stats.beta.ppf(tail, only_a, only_b + 1), 0.0)
+    most = np.where(only_b > 0, stats.beta.isf(tail, only_a + 1, only_b), 1.0)
+    # or the limits of the continuity-corrected normal test
+    reach, few = 1 + stats.norm.isf(tail) * np.sqrt(m), m < paired.EXACT_BELOW
+    least, most = np.where(
+        few, [m * (2 * least - 1), m * (2 * most - 1)], [lead - reach, lead + reach]
+    )
+    low = np.where((least <= 0) & (low > 0), least / n, low)
+    return low, np.where((most >= 0) & (high < 0), most / n, high)
 
 
 def cochran_q(
@@ -581,59 +570,51 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     return tests
 
 
-def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Wilcoxon's signed-rank test to scores of data sets. A missing score is nan.
-
-    The limits at this level are computed together with the tests.
-    """
+def wilcoxon(scores: Floats) -> PairTests:
+    """Apply Wilcoxon's signed-rank test to scores of data sets. A missing score is nan."""
     first, second = list_pairs(scores.shape[1]).T
-    differences = (scores[:, first] - scores[:, second]).T
-    # signed ranks at Bonferroni's level
-    level = intervals.simultaneous_level(confidence_level, len(differences))
-    tested = _test_signed_ranks(differences, level)
+    differences = [own[np.isfinite(own)] for own in (scores[:, first] - scores[:, second]).T]
+    tested = [paired.signed_rank_test(own) for own in differences]
+    estimates, pvalues, effects, n_equal = map(np.array, zip(*tested, strict=True))
     omnibus = None
     if scores.shape[1] > 2:
         test = paired.skillings_mack if np.isnan(scores).any() else paired.friedman
         omnibus = test(paired.rank_rows(scores))
     return PairTests(
-        tested.estimate,
+        estimates,
         np.full(len(differences), np.nan),
-        tested.effect_size,
-        tested.pvalue,
+        effects,
+        pvalues,
         "wilcoxon",
-        partial(_signed_rank_limits, differences, level, (tested.low, tested.high)),
-        fields={"effect_size": tested.effect_size, "n_equal": tested.n_equal},
+        partial(_signed_rank_limits, differences),
+        fields={"effect_size": effects, "n_equal": n_equal},
         allow_point=True,
         omnibus=omnibus,
     )
 
 
-def _test_signed_ranks(differences: Floats, confidence_level: float) -> paired.SignedRankTests:
-    """Return the tests of rows of differences, each without its missing ones."""
-    if not np.isnan(differences).any():
-        return paired.signed_rank_tests(differences, confidence_level)
-    rows = [row[np.isfinite(row)][None] for row in differences]
-    tests = [paired.signed_rank_tests(row, confidence_level) for row in rows]
-    return paired.SignedRankTests(*map(np.concatenate, zip(*tests, strict=True)))
-
-
 def _signed_rank_limits(
-    differences: Floats, known_level: float, ends: Ends, confidence_level: float, pairs: Places
+    differences: Sequence[Floats], confidence_level: float, pairs: Places
 ) -> Ends:
-    if confidence_level == known_level:
-        return ends[0][pairs], ends[1][pairs]
-    tested = _test_signed_ranks(differences[pairs], confidence_level)
-    return tested.low, tested.high
+    chosen = [differences[pair] for pair in pairs.tolist()]
+    low, high = np.array([paired.signed_rank_limits(own, confidence_level) for own in chosen]).T
+    return low, high
 
 
-def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
+def nemenyi(scores: Floats) -> PairTests:
     """Apply Nemenyi's test to distances of mean ranks, with intervals of Wilcoxon's test."""
-    tests, means = wilcoxon(scores, confidence_level), paired.rank_rows(scores).mean(axis=0)
+    tests, means = wilcoxon(scores), paired.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
-    # distances of mean ranks; a lower rank is better
-    pvalue = paired.nemenyi_pvalues(np.abs(means[first] - means[second]), *scores.shape)
-    fields = {"effect_size": tests.fields["effect_size"]}
-    return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
+    # distances of mean ranks in standard errors; a lower rank is better
+    (n, k), distances = scores.shape, paired.round_ties(np.abs(means[first] - means[second]))
+    sizes, places = np.unique(distances, return_inverse=True)
+    pvalues = stats.studentized_range.sf(sizes * np.sqrt(2) / paired.rank_error(n, k), k, np.inf)
+    return replace(
+        tests,
+        statistic=means[second] - means[first],
+        pvalue=np.clip(pvalues, 0.0, 1.0)[places],
+        fields={"effect_size": tests.fields["effect_size"]},
+    )
 
 
 @dataclass(frozen=True)
@@ -761,8 +742,3 @@ TESTS = {
     ),
 }
 """Tests by the name of the method."""
-
-
-def list_tests(evidence: Container[str]) -> tuple[str, ...]:
-    """Return the names of the tests for some kinds of evidence."""
-    return tuple(name for name, row in TESTS.items() if row.evidence in evidence)

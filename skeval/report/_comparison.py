@@ -16,7 +16,7 @@ from skeval._inference.estimate import ConfidenceInterval, Estimate, Results
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
-from skeval.model_selection._pair_tests import correct, time_blocks
+from skeval.model_selection._comparison import compare_pairs
 from skeval.report import _sentences
 from skeval.report._arguments import mirror
 from skeval.report._findings import Judgment, ScoredReport, judge
@@ -604,15 +604,9 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
     weight = predictions[0].weight[tested]
     scores *= (weight / weight.mean())[:, None]
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-        return Comparison(
-            names=tuple(reports),
-            values=scores.mean(axis=0),
-            tests=correct(time_blocks(scores), "time_blocks", level),
-            method="time_blocks",
-            confidence_level=level,
-            scoring=scoring,
-            n_samples=len(scores),
-        )
+        arguments = scores.mean(axis=0), (scores,), "two-sided", level
+        fields = {"names": tuple(reports), "scoring": scoring, "n_samples": len(scores)}
+        return compare_pairs("time_blocks", *arguments, **fields)
 
 
 def compare_measures(
