@@ -83,32 +83,17 @@ def holm(pvalues: Floats) -> Floats:
 
 
 N_CONTRASTS = 10_000
-EXACT_BELOW = 25  # discordant pairs
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
 
 
-def mcnemar_pvalues(
-    only_a: Any, only_b: Any, alternative: str = "two-sided"
-) -> tuple[Floats, Floats, NDArray[np.str_]]:
-    """Return statistics, P-values and forms of McNemar's test (1947).
+def mcnemar_pvalues(only_a: Floats, only_b: Floats, alternative: str = "two-sided") -> Floats:
+    """Return the P-values of McNemar's exact test, the binomial test of discordant samples.
 
     `only_a` and `only_b` are the numbers of samples that only one classifier predicts correctly.
-    The form is "exact", the binomial test, below 25 such samples, and otherwise "chi-squared".
     """
-    n, smaller = np.asarray(only_a + only_b), np.minimum(only_a, only_b)
-    least, lead = {
-        "two-sided": (smaller, np.abs(only_a - only_b)),
-        "greater": (only_b, only_a - only_b),
-    }.get(alternative, (only_a, only_b - only_a))
-    sides = 2 if alternative == "two-sided" else 1
-    exact = np.minimum(sides * stats.binom.cdf(least, n, 0.5), 1.0)
-    # the continuity correction is at most the difference
-    with np.errstate(divide="ignore", invalid="ignore"):
-        normal = sides * stats.norm.sf((lead - 1) / np.sqrt(n))
-        squared = np.maximum(np.abs(only_a - only_b) - 1, 0) ** 2 / n
-    few = n < EXACT_BELOW
-    form = np.where(few, "exact", "chi-squared")
-    return np.where(few, smaller, squared), np.where(few, exact, np.minimum(normal, 1.0)), form
+    least = {"two-sided": np.minimum(only_a, only_b), "greater": only_b}.get(alternative, only_a)
+    pvalues = stats.binom.cdf(least, only_a + only_b, 0.5)
+    return np.minimum(pvalues * (2 if alternative == "two-sided" else 1), 1.0)
 
 
 def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tuple[Floats, Floats]:

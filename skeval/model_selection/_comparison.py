@@ -199,7 +199,7 @@ class Difference(ResultWithValue):
         to the limits of a 90 % interval.
     statistic : float
         Test statistic. Depending on the method, it is t, z, the smaller number of discordant
-        samples, chi-squared, the difference divided by its standard error, or the difference
+        samples, the difference divided by its standard error, or the difference
         itself ("permutation").
     pvalue : float
         P-value for `alternative`, corrected for the number of pairs.
@@ -325,7 +325,7 @@ class Difference(ResultWithValue):
     def _reverse(self) -> Difference:
         """Return the difference of `b` minus `a`."""
         prefix = self.name.removesuffix(f"{self.a} - {self.b}")
-        unsigned = self.extra.form in ("exact", "chi-squared")  # McNemar's statistics
+        unsigned = self.method in ("mcnemar", "cochran_q") and self.extra.n_groups is None
         return replace(
             self,
             a=self.b,

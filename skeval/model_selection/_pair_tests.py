@@ -43,8 +43,6 @@ class PairExtra:
         groups.
     pvalue_alone : float or None
         P-value without the correction for the number of pairs.
-    form : str
-        Form of McNemar's test, that is, "exact", "t" for groups, or "chi-squared".
     only_a, only_b : int or None
         Number of samples that only one of the two models predicts correctly.
     effect_size : float or None
@@ -62,7 +60,6 @@ class PairExtra:
     n_groups: int | None = None
     intraclass_correlation: float | tuple[float, ...] | None = None
     pvalue_alone: float | None = None
-    form: str = ""
     only_a: int | None = None
     only_b: int | None = None
     effect_size: float | None = None
@@ -254,15 +251,14 @@ def mcnemar(
         degrees,
         alternative,
         center=center,
-        fields=fields | {"form": ["t"] * len(pairs)},
+        fields=fields,
     )
     if group is not None:
         return tests
-    # without groups, the exact test or chi-squared
-    statistic, pvalue, form = paired.mcnemar_pvalues(only_a, only_b, alternative)
-    fields["form"] = form.tolist()
+    # without groups, the exact test
+    pvalue = paired.mcnemar_pvalues(only_a, only_b, alternative)
     limits = partial(_widen_limits, tests.limits, n, only_a, only_b)
-    return replace(tests, statistic=statistic, pvalue=pvalue, fields=fields, limits=limits)
+    return replace(tests, statistic=np.minimum(only_a, only_b), pvalue=pvalue, limits=limits)
 
 
 def _widen_limits(
@@ -279,17 +275,12 @@ def _widen_limits(
     """
     low, high = limits(confidence_level, pairs)
     only_a, only_b, tail = only_a[pairs], only_b[pairs], (1 - confidence_level) / 2
-    # Clopper and Pearson's limits of the fraction of discordant samples, which are few
-    m, lead = only_a + only_b, only_a - only_b
+    # Clopper and Pearson's limits of the fraction of discordant samples
     least = np.where(only_a > 0, stats.beta.ppf(tail, only_a, only_b + 1), 0.0)
     most = np.where(only_b > 0, stats.beta.isf(tail, only_a + 1, only_b), 1.0)
-    # or the limits of the continuity-corrected normal test
-    reach, few = 1 + stats.norm.isf(tail) * np.sqrt(m), m < paired.EXACT_BELOW
-    least, most = np.where(
-        few, [m * (2 * least - 1), m * (2 * most - 1)], [lead - reach, lead + reach]
-    )
-    low = np.where((least <= 0) & (low > 0), least / n, low)
-    return low, np.where((most >= 0) & (high < 0), most / n, high)
+    least, most = ((only_a + only_b) * (2 * end - 1) / n for end in (least, most))
+    low = np.where((least <= 0) & (low > 0), least, low)
+    return low, np.where((most >= 0) & (high < 0), most, high)
 
 
 def cochran_q(
@@ -443,6 +434,10 @@ class Joint(NamedTuple):
     groups: Mapping[str, Any] = MappingProxyType({})
 
 
+EXACT_BELOW = 25
+"""Number of discordant samples from which normal P-values are accurate."""
+
+
 def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> PairTests:
     """Compare all pairs by the largest t statistic, with the covariance of all scores.
 
@@ -474,11 +469,10 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
         # the variance v of a difference d corresponds to n (n v + d^2) discordant samples
         discordant = np.rint(n * (n * shared + differences**2))
         only_a = (discordant + np.rint(n * differences)) // 2
-        _, exact, form = paired.mcnemar_pvalues(only_a, discordant - only_a, alternative)
-        if form[0] == "exact":
-            alone = np.maximum(alone, exact)
-            limits = partial(_widen_limits, tests.limits, n, only_a, discordant - only_a)
-            tests = replace(tests, limits=limits)
+        if discordant[0] < EXACT_BELOW:
+            counts = only_a, discordant - only_a
+            alone = np.maximum(alone, paired.mcnemar_pvalues(*counts, alternative))
+            tests = replace(tests, limits=partial(_widen_limits, tests.limits, n, *counts))
     # with more than two models, step down from the largest statistic
     pvalues, largest = alone, None
     if k > 2:

@@ -149,9 +149,8 @@ def test_one_sided_pvalues(alternative):
     assert_allclose(
         mcnemar(9, 4, alternative).pvalue, stats.binomtest(9, 13, alternative=alternative).pvalue
     )
-    # the chi-squared form is the normal approximation of the same, with its correction
     many = mcnemar(60, 45, alternative).pvalue
-    assert_allclose(many, stats.binomtest(60, 105, alternative=alternative).pvalue, atol=2e-3)
+    assert_allclose(many, stats.binomtest(60, 105, alternative=alternative).pvalue)
     replicates = rng.normal(0.2, 1, 99)
     exceeding = (sign * (replicates - 0.2) >= sign * 0.2).sum()
     resampled = np.array([replicates, np.zeros(99)])
@@ -260,7 +259,7 @@ def test_a_pair_reads_in_either_order(method, alternative):
     swapped = {name: scores[name] for name in "ba"}
     known = compare_predictions(y, swapped, alternative=opposite, **options).difference
     assert (pair.a, pair.b, pair.name) == ("b", "a", known.name)
-    assert (pair.alternative, pair.extra.form) == (opposite, known.extra.form)
+    assert pair.alternative == opposite
     assert (pair.extra.only_a, pair.extra.only_b) == (known.extra.only_a, known.extra.only_b)
     for name in ("value", "statistic", "standard_error", "pvalue"):
         assert_allclose(getattr(pair, name), getattr(known, name), rtol=1e-12, atol=1e-15)
