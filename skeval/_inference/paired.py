@@ -27,7 +27,6 @@ pairs.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -108,57 +107,34 @@ def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tup
     return difference * n / (n + 2), larger
 
 
-class Contrasts(NamedTuple):
-    """Simulated standardized differences of pairs under the null hypothesis.
-
-    Draws of a pair are computed when they are needed, because for all pairs of 332 models they
-    would take 4 GB.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_names, N_CONTRASTS)
-        Draws of normal scores with the covariance of the models (Hothorn, Bretz and Westfall
-        2008).
-    pairs : int ndarray of shape (n_pairs, 2)
-    errors : ndarray of shape (n_pairs,)
-        Standard errors. They are infinite for a pair whose difference does not vary.
-    """
-
-    values: Floats
-    pairs: NDArray[np.intp]
-    errors: Floats
-
-    def accumulate(self, order: NDArray[np.intp]) -> Iterator[Floats]:
-        """Yield the running maxima of absolute differences, adding the pairs in an order.
-
-        The yielded array is reused.
-        """
-        largest, drawn = np.zeros(self.values.shape[1]), np.empty(self.values.shape[1])
-        factors = (1 / self.errors[order]).tolist()
-        for (a, b), factor in zip(self.pairs[order].tolist(), factors, strict=True):
-            np.subtract(self.values[a], self.values[b], out=drawn)
-            np.multiply(drawn, factor, out=drawn)
-            np.abs(drawn, out=drawn)
-            np.maximum(largest, drawn, out=largest)
-            yield largest
-
-    @property
-    def largest(self) -> Floats:
-        """The largest absolute difference of all pairs in each draw."""
-        return deque(self.accumulate(np.arange(len(self.pairs))), maxlen=1).pop()
-
-
 def draw_contrasts(
     covariance: Floats, pairs: NDArray[np.intp], rng: np.random.Generator
-) -> Contrasts:
-    """Draw standardized differences of pairs from normal scores with this covariance."""
+) -> tuple[Floats, Floats]:
+    """Return normal scores with a covariance, (n_names, N_CONTRASTS), and errors of differences.
+
+    The scores are draws under the null hypothesis (Hothorn, Bretz and Westfall 2008). The standard
+    error of a pair is infinite if its difference does not vary.
+    """
     # normal values with this covariance, from its eigenvectors
     variances, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(variances.clip(0.0))
     values = rng.standard_normal((N_CONTRASTS, len(covariance))) @ root.T
     errors = np.sqrt(variance_of_pairs(covariance, pairs))
     errors[errors <= EQUAL * np.sqrt(np.abs(covariance).max())] = np.inf
-    return Contrasts(np.ascontiguousarray(values.T), pairs, errors)
+    return np.ascontiguousarray(values.T), errors
+
+
+def accumulate_largest(values: Floats, errors: Floats, pairs: NDArray[np.intp]) -> Iterator[Floats]:
+    """Yield the largest absolute standardized difference in each draw, adding pair after pair.
+
+    The differences of all pairs of 332 models would take 4 GB. The yielded array is reused.
+    """
+    largest, drawn = np.zeros(values.shape[1]), np.empty(values.shape[1])
+    for (a, b), factor in zip(pairs.tolist(), (1 / errors).tolist(), strict=True):
+        np.subtract(values[a], values[b], out=drawn)
+        np.multiply(drawn, factor, out=drawn)
+        np.maximum(largest, np.abs(drawn, out=drawn), out=largest)
+        yield largest
 
 
 def variance_of_pairs(covariance: Floats, pairs: NDArray[np.intp]) -> Floats:
@@ -169,7 +145,9 @@ def variance_of_pairs(covariance: Floats, pairs: NDArray[np.intp]) -> Floats:
     return variance.clip(0.0)
 
 
-def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
+def step_down(
+    statistics: Floats, values: Floats, errors: Floats, pairs: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
     """Return step-down P-values adjusted for all pairs (Westfall), and the largest of each draw.
 
     The statistic of a pair is compared with the maximum of the draws over the pairs whose
@@ -180,7 +158,8 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
     # largest draw among the pairs with no larger statistic
     exceeding, largest, least = np.empty(len(order)), np.empty(0), 0.0
     sizes = statistics[order].tolist()
-    for place, (size, largest) in enumerate(zip(sizes, drawn.accumulate(order), strict=True)):
+    drawn = accumulate_largest(values, errors[order], pairs[order])
+    for place, (size, largest) in enumerate(zip(sizes, drawn, strict=True)):
         # the draws only increase, so counts are only needed above their smallest value
         if size > least:
             least = float(largest.min())
@@ -355,11 +334,6 @@ class StoppingRule(NamedTuple):
             pvalue += float(running[ends & as_low].sum())
             running[ends] = 0
         return max(pvalue, (1 + n_exceedances) / (1 + n_permutations))
-
-
-def stop_after(n_permutations: int, max_exceedances: int) -> StoppingRule:
-    """Return the rule that stops at a number of exceedances (Besag and Clifford 1991)."""
-    return StoppingRule(np.full(n_permutations, -1), np.full(n_permutations, max_exceedances))
 
 
 def stop_when_decided(n_permutations: int, level: float) -> StoppingRule:

@@ -236,11 +236,6 @@ class Difference(ResultWithValue):
         return TESTS[self.method].level(self.confidence_level)
 
     @property
-    def scope(self) -> str:
-        """Sentence on the conditions of the test, such as fixed predictions."""
-        return TESTS[self.method].scope
-
-    @property
     def pvalue_noninferior(self) -> float:
         """P-value of the null hypothesis that `a` is worse than `b` by `margin` or more."""
         above, below = self._test_margin()
@@ -320,7 +315,8 @@ class Difference(ResultWithValue):
                 sentences.append(
                     f"The difference may be anywhere from {ends[0]} to {ends[1]} ({level})."
                 )
-        return " ".join(filter(None, [*sentences, self._judge_margin(), self.scope]))
+        sentences += [self._judge_margin(), TESTS[self.method].scope]
+        return " ".join(filter(None, sentences))
 
     def _reverse(self) -> Difference:
         """Return the difference of `b` minus `a`."""

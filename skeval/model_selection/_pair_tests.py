@@ -51,8 +51,6 @@ class PairExtra:
         Number of data sets with equal scores.
     margin : float or None
         Largest difference that does not matter.
-    horizon : int or None
-        Number of steps between a forecast and its sample.
     replicates : ndarray or None
         Differences of the resamples or permutations.
     """
@@ -65,7 +63,6 @@ class PairExtra:
     effect_size: float | None = None
     n_equal: int | None = None
     margin: float | None = None
-    horizon: int | None = None
     replicates: Floats | None = field(default=None, repr=False)
 
     def reverse(self) -> PairExtra:
@@ -187,10 +184,7 @@ def _normal_limits(
     centers: Floats, errors: Floats, degrees: Floats, confidence_level: float, pairs: Places
 ) -> Ends:
     """Return normal or Student's limits of some pairs."""
-    # one quantile for each number of degrees of freedom
-    distinct, place = np.unique(degrees[pairs], return_inverse=True)
-    quantiles = [intervals.normal_quantile(confidence_level, one) for one in distinct.tolist()]
-    half = np.array(quantiles)[place] * errors[pairs]
+    half = stats.t.isf((1 - confidence_level) / 2, degrees[pairs]) * errors[pairs]
     return centers[pairs] - half, centers[pairs] + half
 
 
@@ -478,7 +472,7 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
     if k > 2:
         rng = np.random.default_rng(root)
         drawn = paired.draw_contrasts(joint.covariance, pairs, rng)
-        pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
+        pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), *drawn, pairs)
         pvalues[np.isnan(alone)] = np.nan
     fields: dict[str, Column] = {name: [own] * len(pairs) for name, own in joint.groups.items()}
     fields["pvalue_alone"] = alone
@@ -498,7 +492,8 @@ def describe_each(
         against_truth = np.pad(joint.covariance, (0, 1))  # which is fixed
         pairs = np.array([(at, k) for at in range(k)])
         drawn = paired.draw_contrasts(against_truth, pairs, np.random.default_rng(root))
-        confidence_level = paired.level_of_largest(drawn.largest, confidence_level)
+        *_, largest = paired.accumulate_largest(*drawn, pairs)
+        confidence_level = paired.level_of_largest(largest, confidence_level)
     # Wilson's limits for rates, and Student's for other scores
     errors, n = np.sqrt(np.diag(joint.covariance)), joint.n_rates
     ends = []
@@ -554,9 +549,7 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
         variance = (covariances[0] + 2 * sum(covariances[1:])) / n
         variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
         variances.append(variance if variance >= 0 else np.nan)
-    fields = {"horizon": [horizon] * len(means)}
-    errors = np.sqrt(variances)
-    tests = student_tests("diebold_mariano", means, errors, n - 1, alternative, fields=fields)
+    tests = student_tests("diebold_mariano", means, np.sqrt(variances), n - 1, alternative)
     if np.isnan(tests.pvalue).any():
         warn_undefined(
             f"The test is undefined, because the variance for horizon={horizon} is not above 0."

@@ -45,7 +45,7 @@ def test_each_pair_is_what_the_pair_alone_is(method):
         assert found[a, b].extra.pvalue_alone == pytest.approx(one.pvalue, rel=1e-12)
         assert found[a, b].value == one.value
         assert_allclose(found[a, b].limits[method](0.7), one.limits[method](0.9))
-        for name in ("form", "only_a", "only_b"):
+        for name in ("only_a", "only_b"):
             assert getattr(found[a, b].extra, name) == getattr(one.extra, name)
 
 
