@@ -372,7 +372,15 @@ def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
     else:
         truth = _checks.check_y("y_true", truth)
         for word, values in named:
-            vector = read_vector(word, values)
+            # one or two dimensions, with samples in the first
+            with _checks.naming(word):
+                vector = np.asarray(values)
+            if vector.shape[1:] == (1,):
+                vector = vector[:, 0]
+            if vector.ndim not in (1, 2) or not vector.size:
+                got = f"got shape {vector.shape}"
+                raise ValueError(f"{word} must have one entry or row per sample, {got}.")
+            _checks.check_complete(word, vector)
             check_columns(metric, truth, word, vector)
             vectors.append(read_probabilities(metric, word, truth, vector))
             _checks.check_same_length(**{"y_true": truth, word: vectors[-1]})
@@ -384,18 +392,6 @@ def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
 def _score_counts(sums: Any, _: np.ndarray, rows: np.ndarray) -> float:
     """Return the metric of texts from the counts of their sentences."""
     return float(sums.score(rows.sum(axis=0)))
-
-
-def read_vector(name: str, predicted: Any) -> np.ndarray:
-    """Return predictions as an array of one or two dimensions, with samples in the first."""
-    with _checks.naming(name):
-        array = np.asarray(predicted)
-    if array.shape[1:] == (1,):
-        array = array[:, 0]
-    if array.ndim not in (1, 2) or not array.size:
-        raise ValueError(f"{name} must have one entry or row per sample, got shape {array.shape}.")
-    _checks.check_complete(name, array)
-    return array
 
 
 def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:

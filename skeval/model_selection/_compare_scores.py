@@ -6,7 +6,6 @@ The module contains the public function, and the validation of the tables of eac
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -262,9 +261,7 @@ def compare_scores(
         check_items(columns)
         options: dict[str, Any] = {"alternative": alternative, "margin": margin, "groups": groups}
         options |= {"confidence_level": confidence_level, "random_state": random_state}
-        comparison = compare_predictions(None, columns, method="max_t", **options)
-        n_items = len(next(iter(columns.values())))
-        return replace(comparison, extra=replace(comparison.extra, n_items=n_items))
+        return compare_predictions(None, columns, method="max_t", **options)
     if groups is not None:
         raise ValueError(f"groups must be None unless over='items', got {groups!r}.")
 

@@ -396,8 +396,6 @@ class ComparisonExtra:
         Size of a test set divided by the size of its training set, over splits.
     standard_errors, lows, highs : ndarray of shape (n_names,) or None
         Standard errors of the values, and limits of their simultaneous intervals, for "max_t".
-    n_items : int or None
-        Number of items, for scores of items.
     scores : ndarray of shape (n_datasets, n_names) or None
         Scores on the data sets, or nan where a score is missing.
     datasets, dropped : tuple of str
@@ -416,7 +414,6 @@ class ComparisonExtra:
     standard_errors: np.ndarray | None = field(default=None, repr=False)
     lows: np.ndarray | None = field(default=None, repr=False)
     highs: np.ndarray | None = field(default=None, repr=False)
-    n_items: int | None = None
     scores: np.ndarray | None = field(default=None, repr=False)
     datasets: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -768,9 +765,9 @@ class Comparison(Result):
         extra, title, ranks = self.extra, f"{self.scoring}, {self.method}", self.ranks
         values = self.values if extra.mean_ranks is None else extra.mean_ranks
         rows = [(self.names[at], _text.write_number(values[at])) for at in self.order]
-        # items have intervals of the scores and of the ranks
-        if extra.n_items is not None and extra.lows is not None and extra.highs is not None:
-            title = f"{_text.count(extra.n_items, 'item')}: ranks, mean scores"
+        # scores of items have intervals, and so have the ranks
+        if self.scoring == "score" and extra.lows is not None and extra.highs is not None:
+            title = f"{_text.count(self.n_samples or 0, 'item')}: ranks, mean scores"
             title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
             ends = [_text.write_ends(extra.lows[at], extra.highs[at]) for at in self.order]
             rows = [

@@ -188,14 +188,28 @@ def _normal_limits(
     return centers[pairs] - half, centers[pairs] + half
 
 
-def differences_of(scores: Floats) -> list[Floats]:
-    """Return the differences of each pair of columns, or 0 if they are due to rounding alone."""
-    sizes, differences = np.abs(scores).max(axis=0), []
+def compare_means(
+    interval: str,
+    scores: Floats,
+    find_error: Callable[[Floats], tuple[float, float]],
+    alternative: str,
+    undefined: str = "",
+) -> PairTests:
+    """Return the tests of the mean differences of all pairs of columns of scores.
+
+    `find_error` returns the standard error and the degrees of freedom of the mean of a series of
+    differences. `undefined` is a warning for tests without a P-value.
+    """
+    sizes, means, errors = np.abs(scores).max(axis=0), [], []
     for a, b in list_pairs(scores.shape[1]).tolist():
         own = scores[:, a] - scores[:, b]
-        own[np.abs(own) <= EQUAL * max(sizes[a], sizes[b])] = 0.0
-        differences.append(own)
-    return differences
+        own[np.abs(own) <= EQUAL * max(sizes[a], sizes[b])] = 0.0  # of rounding
+        means.append(own.mean())
+        errors.append(find_error(own))
+    tests = student_tests(interval, means, *np.array(errors).T, alternative)
+    if undefined and np.isnan(tests.pvalue).any():
+        warn_undefined(undefined)
+    return tests
 
 
 def corrected_t_test(
@@ -206,10 +220,11 @@ def corrected_t_test(
     The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom. If the ratio is
     0, it is Student's t-test of the differences.
     """
-    differences = differences_of(scores)
-    means = [each.mean() for each in differences]
-    errors = [intervals.corrected_error(each, test_train_ratio) for each in differences]
-    return student_tests("corrected_t", means, errors, len(scores) - 1, alternative)
+
+    def find_error(own: Floats) -> tuple[float, float]:
+        return intervals.corrected_error(own, test_train_ratio), len(own) - 1
+
+    return compare_means("corrected_t", scores, find_error, alternative)
 
 
 def mcnemar(
@@ -510,22 +525,18 @@ def describe_each(
 
 def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     """Test the differences of scores in time order, using blocks of consecutive samples."""
-    means, errors, degrees = [], [], []
-    for own in differences_of(scores):
-        means.append(own.mean())
-        blocks, error, n_blocks = paired.divide_time(own), np.nan, 0
-        if blocks is not None:
-            error = spread_between((own - own.mean()) / len(own), blocks).error
-            n_blocks = int(blocks[-1]) + 1
-        errors.append(error)
-        degrees.append(n_blocks - 1)
-    tests = student_tests("time_blocks", means, errors, degrees, alternative)
-    if np.isnan(tests.pvalue).any():
-        warn_undefined(
-            "The test is undefined, because the time blocks do not differ, or because neighboring "
-            "samples are so correlated that there are fewer than three blocks."
-        )
-    return tests
+
+    def find_error(own: Floats) -> tuple[float, float]:
+        blocks = paired.divide_time(own)
+        if blocks is None:
+            return np.nan, -1
+        return spread_between((own - own.mean()) / len(own), blocks).error, int(blocks[-1])
+
+    undefined = (
+        "The test is undefined, because the time blocks do not differ, or because neighboring "
+        "samples are so correlated that there are fewer than three blocks."
+    )
+    return compare_means("time_blocks", scores, find_error, alternative, undefined)
 
 
 def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-sided") -> PairTests:
@@ -541,20 +552,16 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     with ``n - 1`` degrees of freedom. If this estimate is negative, the test is undefined. For one
     step, it is Student's t-test of the differences.
     """
-    n, means, variances = len(scores), [], []
-    for own in differences_of(scores):
-        means.append(own.mean())
-        deviations = own - own.mean()
+
+    def find_error(own: Floats) -> tuple[float, float]:
+        n, deviations = len(own), own - own.mean()
         covariances = [deviations[k:] @ deviations[: n - k] / n for k in range(horizon)]
         variance = (covariances[0] + 2 * sum(covariances[1:])) / n
         variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
-        variances.append(variance if variance >= 0 else np.nan)
-    tests = student_tests("diebold_mariano", means, np.sqrt(variances), n - 1, alternative)
-    if np.isnan(tests.pvalue).any():
-        warn_undefined(
-            f"The test is undefined, because the variance for horizon={horizon} is not above 0."
-        )
-    return tests
+        return np.sqrt(variance) if variance >= 0 else np.nan, n - 1
+
+    undefined = f"The test is undefined, because the variance for horizon={horizon} is not above 0."
+    return compare_means("diebold_mariano", scores, find_error, alternative, undefined)
 
 
 def wilcoxon(scores: Floats) -> PairTests:

@@ -400,7 +400,16 @@ class Pooled:
             return -np.inf, np.inf
         # draws from the confidence distribution of tau^2, by inversion of Q
         chances = (np.arange(DRAWS) + 0.5) / DRAWS
-        between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
+        # start far below the variance of the most precise site, so that the grid is fine enough
+        least, most = (
+            1e-4 * self.variances.min(),
+            1e4 * (self.variances.max() + np.var(self.values)),
+        )
+        grid = np.append(0.0, np.geomspace(least, most, N_GRID))
+        # Q decreases in tau^2, so it is inverted by interpolation
+        q = weigh_sites(self.values, self.variances, grid)[2]
+        wanted = stats.chi2.isf(chances, self.n_sites - 1)
+        between = np.interp(wanted, q[::-1], grid[::-1])
         # Student's distribution of another site for each tau^2
         weights, means, _ = weigh_sites(self.values, self.variances, between)
         law = stats.t(self.n_sites - 1, means, np.sqrt(between + 1 / weights.sum(axis=1)))
@@ -429,16 +438,6 @@ def share_between(between: float, precisions: Floats) -> float:
         return 0.0
     freedom = precisions.sum() - np.sum(precisions**2) / precisions.sum()
     return float(between / (between + (len(precisions) - 1) / freedom))
-
-
-def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
-    """Return the variances between sites at which Q has the `wanted` values, or 0 if Q is lower."""
-    # start far below the variance of the most precise site, so that the grid is fine enough
-    largest = variances.max() + np.var(values)
-    grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
-    # Q decreases in tau^2, so it is inverted by interpolation
-    q = weigh_sites(values, variances, grid)[2]
-    return np.interp(wanted, q[::-1], grid[::-1])
 
 
 # the binomial mixed model
