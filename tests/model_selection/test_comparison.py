@@ -284,6 +284,14 @@ def test_a_pair_of_data_sets_reads_in_either_order():
             found[wrong]
 
 
+def test_a_pair_of_grouped_samples_reads_in_either_order():
+    y, guesses = draw(60, {"a": 0.9, "b": 0.6})
+    options = {"method": "mcnemar", "groups": np.arange(60) // 5}
+    found = compare_predictions(y, guesses, **options)
+    assert found["a", "b"].statistic > 0
+    assert found["b", "a"].statistic == -found["a", "b"].statistic
+
+
 def draw(n, shares, seed=0):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, n)
