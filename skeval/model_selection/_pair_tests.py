@@ -200,13 +200,14 @@ def compare_means(
     `find_error` returns the standard error and the degrees of freedom of the mean of a series of
     differences. `undefined` is a warning for tests without a P-value.
     """
-    sizes, means, errors = np.abs(scores).max(axis=0), [], []
+    sizes, means, spreads = np.abs(scores).max(axis=0), [], []
     for a, b in list_pairs(scores.shape[1]).tolist():
         own = scores[:, a] - scores[:, b]
         own[np.abs(own) <= EQUAL * max(sizes[a], sizes[b])] = 0.0  # of rounding
         means.append(own.mean())
-        errors.append(find_error(own))
-    tests = student_tests(interval, means, *np.array(errors).T, alternative)
+        spreads.append(find_error(own))
+    errors, degrees = np.array(spreads).T
+    tests = student_tests(interval, means, errors, degrees, alternative)
     if undefined and np.isnan(tests.pvalue).any():
         warn_undefined(undefined)
     return tests

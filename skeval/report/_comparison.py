@@ -604,9 +604,16 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
     weight = predictions[0].weight[tested]
     scores *= (weight / weight.mean())[:, None]
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-        arguments = scores.mean(axis=0), (scores,), "two-sided", level
-        fields = {"names": tuple(reports), "scoring": scoring, "n_samples": len(scores)}
-        return compare_pairs("time_blocks", *arguments, **fields)
+        return compare_pairs(
+            "time_blocks",
+            scores.mean(axis=0),
+            (scores,),
+            "two-sided",
+            level,
+            names=tuple(reports),
+            scoring=scoring,
+            n_samples=len(scores),
+        )
 
 
 def compare_measures(
