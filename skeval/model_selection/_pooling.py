@@ -155,7 +155,7 @@ def new_site_error(
     are chosen such that the limits are Clopper and Pearson's if sites do not differ.
 
     *Other losses.* The errors of the sites, or their logarithms if the loss is not negative, are
-    normal. The variance between sites is Paule and Mandel's, and the quantile is Student's, with
+    normal. The variance between sites is Paule and Mandel's [7]_. The quantile is Student's, with
     :math:`k - 1` degrees of freedom. The prediction interval averages Student's t distribution of
     another site over the confidence distribution of :math:`\tau^2`, similar to [4]_. The usual
     interval :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the estimated variance
@@ -180,6 +180,9 @@ def new_site_error(
     .. [6] Stijnen, T., Hamza, T. H. and Ozdemir, P. (2010). Random effects meta-analysis of event
        outcome in the framework of the generalized linear mixed model with applications in sparse
        data. Statistics in Medicine 29, 3046-3067. https://doi.org/10.1002/sim.4040
+    .. [7] Paule, R. C. and Mandel, J. (1982). Consensus values and weighting factors. Journal of
+       Research of the National Bureau of Standards 87, 377-385.
+       https://doi.org/10.6028/jres.087.022
 
     Examples
     --------
