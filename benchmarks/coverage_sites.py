@@ -18,8 +18,9 @@ import numpy as np
 from scipy import stats
 from scipy.special import logit
 
+from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import wilson_interval
-from skeval.model_selection._pooling import describe_site, pool_sites
+from skeval.model_selection._pooling import pool_sites
 
 SITES, RATES, SPREADS = (3, 4, 5, 7, 20, 50), (0.004, 0.03, 0.2, 0.5), (0.0, 0.5, 1.0)
 SIZES = ((5, 500), (40, 160))
@@ -46,10 +47,12 @@ def run_cell(
         odds = logit(rate) + spread * rng.normal(size=n_sites)
         errors = rng.binomial(sizes, 1 / (1 + np.exp(-odds)))
         sites = {
-            at: describe_site("error rate", x / n, 0.0, 0.95, n, n)
+            at: Estimate(
+                name="error rate", value=x / n, standard_error=0.0, method="given", limits={}
+            )
             for at, (x, n) in enumerate(zip(errors.tolist(), sizes.tolist(), strict=True))
         }
-        pooled = pool_sites(sites, sizes.tolist(), "binomial", 0.95, (0.0, 1.0), 0)
+        pooled = pool_sites(sites, sizes, 0.95, (0.0, 1.0))
         low, high = pooled.interval
         covered += low <= rate <= high
         predicted += content(*pooled.confidence_interval(method="prediction"), rate, spread)

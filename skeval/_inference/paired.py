@@ -23,7 +23,6 @@ pairs.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -79,56 +78,17 @@ def holm(pvalues: Floats) -> Floats:
 
 
 N_CONTRASTS = 10_000
-EXACT_BELOW = 25  # discordant pairs
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
 
 
-def tail_probability(statistic: Any, alternative: str, degrees_of_freedom: Any = np.inf) -> Floats:
-    """Return the P-values of statistics under Student's t or the normal distribution."""
-    least = {"two-sided": np.abs(statistic), "greater": statistic}.get(alternative, -statistic)
-    tail: Floats = stats.t.sf(least, degrees_of_freedom)
-    return tail * (2 if alternative == "two-sided" else 1)
-
-
-def mcnemar_pvalues(
-    only_a: Any, only_b: Any, alternative: str = "two-sided"
-) -> tuple[Floats, Floats, NDArray[np.str_]]:
-    """Return statistics, P-values and forms of McNemar's test (1947).
+def mcnemar_pvalues(only_a: Floats, only_b: Floats, alternative: str = "two-sided") -> Floats:
+    """Return the P-values of McNemar's exact test, the binomial test of discordant samples.
 
     `only_a` and `only_b` are the numbers of samples that only one classifier predicts correctly.
-    The form is "exact", the binomial test, below 25 such samples, and otherwise "chi-squared".
     """
-    n, smaller = np.asarray(only_a + only_b), np.minimum(only_a, only_b)
-    least, lead = {
-        "two-sided": (smaller, np.abs(only_a - only_b)),
-        "greater": (only_b, only_a - only_b),
-    }.get(alternative, (only_a, only_b - only_a))
-    sides = 2 if alternative == "two-sided" else 1
-    exact = np.minimum(sides * stats.binom.cdf(least, n, 0.5), 1.0)
-    # the continuity correction is at most the difference
-    with np.errstate(divide="ignore", invalid="ignore"):
-        normal = sides * stats.norm.sf((lead - 1) / np.sqrt(n))
-        squared = np.maximum(np.abs(only_a - only_b) - 1, 0) ** 2 / n
-    few = n < EXACT_BELOW
-    form = np.where(few, "exact", "chi-squared")
-    return np.where(few, smaller, squared), np.where(few, exact, np.minimum(normal, 1.0)), form
-
-
-def mcnemar_limits(
-    n: int, only_a: Floats, only_b: Floats, confidence_level: float
-) -> tuple[Floats, Floats]:
-    """Return the limits of the difference of two rates that invert `mcnemar_pvalues`.
-
-    The number of discordant samples is fixed. Below 25 of them, the limits of the fraction that
-    only the first classifier predicts correctly are Clopper and Pearson's (1934).
-    """
-    m, lead, tail = only_a + only_b, only_a - only_b, (1 - confidence_level) / 2
-    low = np.where(only_a > 0, stats.beta.ppf(tail, only_a, only_b + 1), 0.0)
-    high = np.where(only_b > 0, stats.beta.isf(tail, only_a + 1, only_b), 1.0)
-    reach = 1 + stats.norm.isf(tail) * np.sqrt(m)
-    few = m < EXACT_BELOW
-    ends = np.where(few, [m * (2 * low - 1), m * (2 * high - 1)], [lead - reach, lead + reach])
-    return ends[0] / n, ends[1] / n
+    least = {"two-sided": np.minimum(only_a, only_b), "greater": only_b}.get(alternative, only_a)
+    pvalues = stats.binom.cdf(least, only_a + only_b, 0.5)
+    return np.minimum(pvalues * (2 if alternative == "two-sided" else 1), 1.0)
 
 
 def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tuple[Floats, Floats]:
@@ -143,57 +103,34 @@ def add_half(n: int, difference: Floats, variance: Floats, grouped: bool) -> tup
     return difference * n / (n + 2), larger
 
 
-class Contrasts(NamedTuple):
-    """Simulated standardized differences of pairs under the null hypothesis.
-
-    Draws of a pair are computed when they are needed, because for all pairs of 332 models they
-    would take 4 GB.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_names, N_CONTRASTS)
-        Draws of normal scores with the covariance of the models (Hothorn, Bretz and Westfall
-        2008).
-    pairs : int ndarray of shape (n_pairs, 2)
-    errors : ndarray of shape (n_pairs,)
-        Standard errors. They are infinite for a pair whose difference does not vary.
-    """
-
-    values: Floats
-    pairs: NDArray[np.intp]
-    errors: Floats
-
-    def accumulate(self, order: NDArray[np.intp]) -> Iterator[Floats]:
-        """Yield the running maxima of absolute differences, adding the pairs in an order.
-
-        The yielded array is reused.
-        """
-        largest, drawn = np.zeros(self.values.shape[1]), np.empty(self.values.shape[1])
-        factors = (1 / self.errors[order]).tolist()
-        for (a, b), factor in zip(self.pairs[order].tolist(), factors, strict=True):
-            np.subtract(self.values[a], self.values[b], out=drawn)
-            np.multiply(drawn, factor, out=drawn)
-            np.abs(drawn, out=drawn)
-            np.maximum(largest, drawn, out=largest)
-            yield largest
-
-    @property
-    def largest(self) -> Floats:
-        """The largest absolute difference of all pairs in each draw."""
-        return deque(self.accumulate(np.arange(len(self.pairs))), maxlen=1).pop()
-
-
 def draw_contrasts(
     covariance: Floats, pairs: NDArray[np.intp], rng: np.random.Generator
-) -> Contrasts:
-    """Draw standardized differences of pairs from normal scores with this covariance."""
+) -> tuple[Floats, Floats]:
+    """Return normal scores with a covariance, (n_names, N_CONTRASTS), and errors of differences.
+
+    The scores are draws under the null hypothesis (Hothorn, Bretz and Westfall 2008). The standard
+    error of a pair is infinite if its difference does not vary.
+    """
     # normal values with this covariance, from its eigenvectors
     variances, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(variances.clip(0.0))
     values = rng.standard_normal((N_CONTRASTS, len(covariance))) @ root.T
     errors = np.sqrt(variance_of_pairs(covariance, pairs))
     errors[errors <= EQUAL * np.sqrt(np.abs(covariance).max())] = np.inf
-    return Contrasts(np.ascontiguousarray(values.T), pairs, errors)
+    return np.ascontiguousarray(values.T), errors
+
+
+def accumulate_largest(values: Floats, errors: Floats, pairs: NDArray[np.intp]) -> Iterator[Floats]:
+    """Yield the largest absolute standardized difference in each draw, adding pair after pair.
+
+    The differences of all pairs of 332 models would take 4 GB. The yielded array is reused.
+    """
+    largest, drawn = np.zeros(values.shape[1]), np.empty(values.shape[1])
+    for (a, b), factor in zip(pairs.tolist(), (1 / errors).tolist(), strict=True):
+        np.subtract(values[a], values[b], out=drawn)
+        np.multiply(drawn, factor, out=drawn)
+        np.maximum(largest, np.abs(drawn, out=drawn), out=largest)
+        yield largest
 
 
 def variance_of_pairs(covariance: Floats, pairs: NDArray[np.intp]) -> Floats:
@@ -204,7 +141,9 @@ def variance_of_pairs(covariance: Floats, pairs: NDArray[np.intp]) -> Floats:
     return variance.clip(0.0)
 
 
-def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
+def step_down(
+    statistics: Floats, values: Floats, errors: Floats, pairs: NDArray[np.intp]
+) -> tuple[Floats, Floats]:
     """Return step-down P-values adjusted for all pairs (Westfall), and the largest of each draw.
 
     The statistic of a pair is compared with the maximum of the draws over the pairs whose
@@ -215,7 +154,8 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
     # largest draw among the pairs with no larger statistic
     exceeding, largest, least = np.empty(len(order)), np.empty(0), 0.0
     sizes = statistics[order].tolist()
-    for place, (size, largest) in enumerate(zip(sizes, drawn.accumulate(order), strict=True)):
+    drawn = accumulate_largest(values, errors[order], pairs[order])
+    for place, (size, largest) in enumerate(zip(sizes, drawn, strict=True)):
         # the draws only increase, so counts are only needed above their smallest value
         if size > least:
             least = float(largest.min())
@@ -348,11 +288,6 @@ class StoppingRule(NamedTuple):
         return max(pvalue, (1 + n_exceedances) / (1 + n_permutations))
 
 
-def stop_after(n_permutations: int, max_exceedances: int) -> StoppingRule:
-    """Return the rule that stops at a number of exceedances (Besag and Clifford 1991)."""
-    return StoppingRule(np.full(n_permutations, -1), np.full(n_permutations, max_exceedances))
-
-
 def stop_when_decided(n_permutations: int, level: float) -> StoppingRule:
     """Return the rule that stops as soon as it is clear whether P exceeds a level.
 
@@ -370,14 +305,11 @@ def stop_when_decided(n_permutations: int, level: float) -> StoppingRule:
 
 EXACT_UP_TO = 50  # differences
 ROUNDING_DIGITS = 12  # relative to the largest value
-MAX_ROWS = 1000
-"""Maximum number of rows of differences whose averages are in memory at once."""
 
 
-def round_ties(values: Floats, axis: int | None = None) -> Floats:
+def round_ties(values: Floats) -> Floats:
     """Round values so that equal ones stay equal, such as 0.8 - 0.7 and 0.7 - 0.6."""
-    scale = np.nanmax(np.abs(values), axis=axis, keepdims=True)
-    scale[scale == 0] = 1.0
+    scale = float(np.nanmax(np.abs(values))) or 1.0
     return np.round(values / scale, ROUNDING_DIGITS) * scale
 
 
@@ -388,16 +320,6 @@ def rank_rows(scores: Floats) -> Floats:
     among each other.
     """
     return stats.rankdata(-round_ties(scores), axis=1, nan_policy="omit")
-
-
-def average_ranks(scores: Floats) -> Floats:
-    """Return the mean ranks of scores (N, k).
-
-    If scores are missing in a row, its ranks are scaled to the range of a complete row.
-    """
-    ranks, k = rank_rows(scores), scores.shape[1]
-    last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
-    return np.nanmean(1 + (ranks - 1) * (k - 1) / (last - 1), axis=0)
 
 
 def friedman(ranks: Floats) -> Test:
@@ -479,13 +401,6 @@ def critical_difference(n: int, k: int, confidence_level: float) -> float:
     return quantile / np.sqrt(2) * rank_error(n, k)
 
 
-def nemenyi_pvalues(distances: Floats, n: int, k: int) -> Floats:
-    """Return P-values of distances of mean ranks, adjusted for all pairs, by Nemenyi (1963)."""
-    sizes, places = np.unique(round_ties(distances), return_inverse=True)
-    pvalues = stats.studentized_range.sf(sizes * np.sqrt(2) / rank_error(n, k), k, np.inf)
-    return np.clip(pvalues, 0.0, 1.0)[places.reshape(-1)]
-
-
 def find_equal(values: np.ndarray, value: float) -> np.ndarray:
     """Return the indices of numbers equal to `value` up to rounding."""
     return np.flatnonzero(np.isclose(values, value, rtol=1e-12, atol=1e-12))
@@ -505,78 +420,54 @@ def find_groups(order: NDArray[np.intp], pvalues: Floats, alpha: float) -> list[
     return groups
 
 
-class SignedRankTests(NamedTuple):
-    """Results of Wilcoxon's signed-rank test of several rows of differences.
-
-    Attributes
-    ----------
-    estimate : ndarray of shape (n_rows,)
-        Medians of the Walsh averages (Hodges & Lehmann).
-    low, high : ndarray of shape (n_rows,)
-        Distribution-free limits. They are infinite if no finite limits have the level.
-    pvalue : ndarray of shape (n_rows,)
-        Two-sided P-values.
-    effect_size : ndarray of shape (n_rows,)
-        Matched-pairs rank-biserial correlations, (W+ - W-) / (W+ + W-), in [-1, 1].
-    n_equal : ndarray of shape (n_rows,)
-        Numbers of differences of 0. The test omits them and the interval includes them, so the
-        interval may contain 0 although the test rejects.
-    """
-
-    estimate: Floats
-    low: Floats
-    high: Floats
-    pvalue: Floats
-    effect_size: Floats
-    n_equal: NDArray[np.intp]
-
-
-def signed_rank_tests(differences: Floats, confidence_level: float) -> SignedRankTests:
-    """Return Wilcoxon's test (1945) without zeros, for each row of differences."""
-    settled, n = round_ties(differences, axis=1), differences.shape[1]
-    pvalues, effects = signed_rank_pvalues(differences)
-    # places of median and limits among the sorted Walsh averages
-    first, second = np.triu_indices(n)
-    n_averages = len(first)
-    below = cumulated_signed_ranks(n)
-    count = int(np.searchsorted(below, (1 - confidence_level) / 2 * (1 + 1e-12), side="right"))
-    places = [(n_averages - 1) // 2, n_averages // 2]
-    places += [count - 1, n_averages - count] if count else []
-    ends = np.tile([-np.inf, np.inf], (len(settled), 1))
-    estimates = np.empty(len(settled))
-    for start in range(0, len(settled), MAX_ROWS):
-        rows = slice(start, start + MAX_ROWS)
-        averages = (settled[rows, first] + settled[rows, second]) / 2
-        averages.partition(sorted(set(places)), axis=1)
-        estimates[rows] = averages[:, places[:2]].mean(axis=1)
-        if count:
-            ends[rows] = averages[:, places[2:]]
-    n_equal = np.sum(settled == 0, axis=1)
-    return SignedRankTests(estimates, ends[:, 0], ends[:, 1], pvalues, effects, n_equal)
-
-
-def signed_rank_pvalues(differences: Floats) -> tuple[Floats, Floats]:
-    """Return the P-values and effect sizes of `signed_rank_tests`, of each row of differences.
+def signed_rank_test(differences: Floats) -> tuple[float, float, float, int]:
+    """Return the results of Wilcoxon's signed-rank test (1945) without zeros.
 
     The distribution is exact for up to 50 nonzero differences, and normal otherwise. The exact
     distribution is computed from the observed, possibly tied, ranks with random signs.
+
+    Returns
+    -------
+    estimate : float
+        Median of the Walsh averages (Hodges & Lehmann).
+    pvalue : float
+        Two-sided P-value.
+    effect_size : float
+        Matched-pairs rank-biserial correlation, (W+ - W-) / (W+ + W-), in [-1, 1].
+    n_equal : int
+        Number of differences of 0. The test omits them and the interval includes them, so the
+        interval may contain 0 although the test rejects.
     """
-    # ranks of the differences other than 0: the zeros have the first ranks of all
-    settled = round_ties(differences, axis=1)
-    n_zeros = np.sum(settled == 0, axis=1)
-    ranks = stats.rankdata(np.abs(settled), axis=1) - n_zeros[:, None]
-    ranks[settled == 0] = 0.0
+    settled = round_ties(differences)
+    changed = settled[settled != 0]
+    ranks = stats.rankdata(np.abs(changed))
     # rank sums of positive and negative differences
-    total, positive = ranks.sum(axis=1), np.sum(ranks * (settled > 0), axis=1)
-    smaller = np.minimum(positive, total - positive)
-    effects = np.divide(2 * positive - total, total, out=np.zeros(len(total)), where=total > 0)
-    with np.errstate(invalid="ignore"):
-        pvalues = 2 * stats.norm.sf((total - 2 * smaller) / np.sqrt(np.sum(ranks**2, axis=1)))
-    for row in np.flatnonzero(settled.shape[1] - n_zeros <= EXACT_UP_TO):
-        doubled = np.sort(np.rint(2 * ranks[row]).astype(int))[n_zeros[row] :]
+    total, positive = float(ranks.sum()), float(ranks[changed > 0].sum())
+    smaller = min(positive, total - positive)
+    if len(ranks) <= EXACT_UP_TO:
+        doubled = np.sort(np.rint(2 * ranks).astype(int))
         probabilities = distribute_signed_ranks(tuple(doubled.tolist()))
-        pvalues[row] = 2 * probabilities[: int(np.rint(2 * smaller[row])) + 1].sum()
-    return np.minimum(pvalues, 1.0), effects
+        pvalue = 2 * float(probabilities[: int(np.rint(2 * smaller)) + 1].sum())
+    else:
+        pvalue = 2 * float(stats.norm.sf((total - 2 * smaller) / np.sqrt(np.sum(ranks**2))))
+    effect = (2 * positive - total) / total if total else 0.0
+    estimate = float(np.median(average_pairs(differences)))
+    return estimate, min(pvalue, 1.0), effect, len(settled) - len(ranks)
+
+
+def average_pairs(differences: Floats) -> Floats:
+    """Return the Walsh averages, the means of all pairs of differences and of each with itself."""
+    first, second = np.triu_indices(len(differences))
+    settled = round_ties(differences)
+    return (settled[first] + settled[second]) / 2
+
+
+def signed_rank_limits(differences: Floats, confidence_level: float) -> tuple[float, float]:
+    """Return the limits that invert Wilcoxon's test, infinite if no finite ones have the level."""
+    below = cumulated_signed_ranks(len(differences))
+    count = int(np.searchsorted(below, (1 - confidence_level) / 2 * (1 + 1e-12), side="right"))
+    averages = np.sort(average_pairs(differences))
+    return (float(averages[count - 1]), float(averages[-count])) if count else (-np.inf, np.inf)
 
 
 @lru_cache(maxsize=64)

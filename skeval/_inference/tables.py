@@ -259,15 +259,32 @@ def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:
 
 def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]:
     """Return the score of cell probabilities p and its gradient with respect to each cell."""
-    if isinstance(score.average, str) and score.average == "micro":
-        parts = [_micro(p, score.chosen, rate) for rate in _list_rates(score)]
-    else:
-        weight, slope = _weights(p.sum(axis=1), score, n)
-        parts = [_mean_of_classes(p, weight, slope, rate) for rate in _list_rates(score)]
+    sums, parts = (np.diag(p), p.sum(axis=1), p.sum(axis=0)), []
+    for rate in _list_rates(score):
+        if isinstance(score.average, str) and score.average == "micro":
+            # the rate of the pooled classes
+            pooled = (v[score.chosen].sum(keepdims=True) for v in sums)
+            (value,), *slopes = rate.find(*pooled)
+            parts.append((float(value), add_slopes(*(score.chosen * by for by in slopes))))
+            continue
+        # sum_c w_c m_c, with slopes of the weights
+        weight, slope = _weights(sums[1], score, n)
+        values, by_part, by_row, by_column = rate.find(*sums)
+        mean = float(weight @ values)
+        of_row = weight * by_row + slope * (values - mean)
+        parts.append((mean, add_slopes(weight * by_part, of_row, weight * by_column)))
     if len(parts) == 1:
         return parts[0]
+    # F of the mean precision and the mean recall
     (precision, of_precision), (recall, of_recall) = parts
-    return _f_of_means(precision, of_precision, recall, of_recall, score.beta**2)
+    if precision == recall == 0:
+        return 0.0, np.zeros_like(of_precision)
+    if np.isinf(score.beta):
+        return recall, of_recall
+    b2 = score.beta**2
+    whole = b2 * precision + recall
+    chain = recall**2 * of_precision + b2 * precision**2 * of_recall
+    return (1 + b2) * precision * recall / whole, (1 + b2) * chain / whole**2
 
 
 class _Rate(NamedTuple):
@@ -309,26 +326,6 @@ def add_slopes(by_part: Floats, by_row: Floats, by_column: Floats) -> Floats:
     return gradient
 
 
-def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Floats]:
-    """Return the rate of the pooled classes, and its gradient."""
-    sums = (v[chosen].sum(keepdims=True) for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
-    value, by_part, by_row, by_column = rate.find(*sums)
-    one = chosen.astype(np.float64)
-    return float(value[0]), add_slopes(by_part * one, by_row * one, by_column * one)
-
-
-def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> tuple[float, Floats]:
-    """Return ``sum_c w_c m_c`` and its gradient.
-
-    `slope` is the derivative of the unnormalized w_c with respect to the fraction of row c, divided
-    by the sum of the weights.
-    """
-    values, by_part, by_row, by_column = rate.find(np.diag(p), p.sum(axis=1), p.sum(axis=0))
-    mean = float(weight @ values)
-    of_row = weight * by_row + slope * (values - mean)
-    return mean, add_slopes(weight * by_part, of_row, weight * by_column)
-
-
 def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
     """Return class weights that sum to 1, and their derivatives in the class frequencies."""
     # weights before they are divided by their sum
@@ -345,19 +342,6 @@ def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
         slope[score.chosen] = -1 / (support * np.log(n * support) ** 2)
     total = weight.sum()
     return weight / total, slope / total
-
-
-def _f_of_means(
-    precision: float, of_precision: Floats, recall: float, of_recall: Floats, b2: float
-) -> tuple[float, Floats]:
-    if precision == recall == 0:
-        return 0.0, np.zeros_like(of_precision)
-    if np.isinf(b2):
-        return recall, of_recall
-    whole = b2 * precision + recall
-    value = (1 + b2) * precision * recall / whole
-    chain = recall**2 * of_precision + b2 * precision**2 * of_recall
-    return value, (1 + b2) * chain / whole**2
 
 
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]

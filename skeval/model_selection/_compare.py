@@ -91,8 +91,8 @@ def compare_classifiers(
         order. `compare_predictions` describes it.
 
         The other methods pool the out-of-fold predictions, one for each sample, and treat the
-        trained classifiers as fixed. "mcnemar" compares the accuracy (exact with fewer than 25
-        discordant samples). "cochran_q" first tests all classifiers together. "bootstrap" compares
+        trained classifiers as fixed. "mcnemar" compares the accuracy by the exact
+        test. "cochran_q" first tests all classifiers together. "bootstrap" compares
         any score.
     scoring : str or callable, default=None
         Name from `get_scorer_names`, or a scorer. Larger is better. None means the accuracy. With

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.random import SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from skeval._inference.areas import Ranked, rank_scores
+from skeval._inference.areas import rank_scores
 from skeval._inference.intervals import Codes, Spread, size_from_weights, spread_between
 from skeval._resampling.sampling_units import (
     DrawingUnits,
@@ -256,7 +256,11 @@ def compare_predictions(
     check_method(method, alternative, len(named))
     own = None if method == "delong" and is_area(metric) else metric
     options = {"metric": own, "groups": groups, "horizon": horizon, "sample_weight": sample_weight}
-    check_taken(method, y_true, options)
+    if method != "max_t" and y_true is None:
+        raise ValueError(f"y_true must not be None for method={method!r}. 'max_t' supports None.")
+    for name, value in options.items():
+        if value is not None and name not in EVIDENCE[TESTS[method].evidence].options:
+            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
     # validated arrays, or the metric in each unit
     places = range(len(named)) if isinstance(predictions, list | tuple) else named
     scored = TESTS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
@@ -302,15 +306,6 @@ def choose_test(metric: Any, y_true: Any, n_models: int, weight: Any) -> Compari
         if len(sizes) >= 2 and sizes.min() > 1:
             return "delong"
     return "permutation"
-
-
-def check_taken(method: str, y_true: Any, options: dict[str, Any]) -> None:
-    """Raise an error if a test does not use an option that is not None, or needs true values."""
-    if method != "max_t" and y_true is None:
-        raise ValueError(f"y_true must not be None for method={method!r}. 'max_t' supports None.")
-    for name, value in options.items():
-        if value is not None and name not in EVIDENCE[TESTS[method].evidence].options:
-            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
 
 
 def find_bounds(
@@ -377,7 +372,15 @@ def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
     else:
         truth = _checks.check_y("y_true", truth)
         for word, values in named:
-            vector = read_vector(word, values)
+            # one or two dimensions, with samples in the first
+            with _checks.naming(word):
+                vector = np.asarray(values)
+            if vector.shape[1:] == (1,):
+                vector = vector[:, 0]
+            if vector.ndim not in (1, 2) or not vector.size:
+                got = f"got shape {vector.shape}"
+                raise ValueError(f"{word} must have one entry or row per sample, {got}.")
+            _checks.check_complete(word, vector)
             check_columns(metric, truth, word, vector)
             vectors.append(read_probabilities(metric, word, truth, vector))
             _checks.check_same_length(**{"y_true": truth, word: vectors[-1]})
@@ -389,18 +392,6 @@ def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
 def _score_counts(sums: Any, _: np.ndarray, rows: np.ndarray) -> float:
     """Return the metric of texts from the counts of their sentences."""
     return float(sums.score(rows.sum(axis=0)))
-
-
-def read_vector(name: str, predicted: Any) -> np.ndarray:
-    """Return predictions as an array of one or two dimensions, with samples in the first."""
-    with _checks.naming(name):
-        array = np.asarray(predicted)
-    if array.shape[1:] == (1,):
-        array = array[:, 0]
-    if array.ndim not in (1, 2) or not array.size:
-        raise ValueError(f"{name} must have one entry or row per sample, got shape {array.shape}.")
-    _checks.check_complete(name, array)
-    return array
 
 
 def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
@@ -484,11 +475,6 @@ class ComparedPredictions:
 
     def count_right(self) -> tuple[np.ndarray, tuple[np.ndarray, Codes | None]]:
         """Return the accuracies, and which samples each model predicts correctly."""
-        right = self.find_right()
-        return right.mean(axis=1), (right, self.group)
-
-    def find_right(self) -> np.ndarray:
-        """Return whether each model predicts each sample correctly."""
         right = []
         for word, vector in zip(self.words, self.vectors, strict=True):
             if vector.ndim > 1:
@@ -500,24 +486,27 @@ class ComparedPredictions:
             labels = _checks.check_y(word, vector)
             _checks.check_comparable(self.truth, word, labels)
             right.append(labels == self.truth)
-        return np.array(right)
+        return np.mean(right, axis=1), (np.array(right), self.group)
 
     def _score_samples(self) -> np.ndarray | None:
         """Return per-sample scores whose mean is the metric, or None."""
         if self.truth is None:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:
-            return self.find_right().astype(float)
+            return self.count_right()[1][0].astype(float)
         scores = [
             find_sample_values(self.metric, self.truth, each, self.weight) for each in self.vectors
         ]
         return None if any(each is None for each in scores) else np.array(scores)
 
     def _score(self, vector: np.ndarray, rows: Any) -> float:
-        """Return the metric of some samples."""
+        """Return the metric of some samples. The area is computed without scikit-learn's checks."""
+        weight = None if self.weight is None else self.weight[rows]
+        if self._positive is not None:
+            return rank_scores(self._positive[rows], vector[rows], weight).area
         metric = cast("Callable[..., float]", self.metric)
-        weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
-        return float(metric(self.truth[rows], vector[rows], **weight))
+        weighted = {} if weight is None else {"sample_weight": weight}
+        return float(metric(self.truth[rows], vector[rows], **weighted))
 
     def _score_exchanged(self, first: np.ndarray, second: np.ndarray, rows: np.ndarray) -> float:
         """Return the difference of two models after a swap of some samples."""
@@ -525,8 +514,9 @@ class ComparedPredictions:
         one[rows], other[rows] = second[rows], first[rows]
         return self._score(one, slice(None)) - self._score(other, slice(None))
 
-    def _find_positive(self) -> np.ndarray | None:
-        """Return the samples of the second of two classes if the metric is their whole area."""
+    @cached_property
+    def _positive(self) -> np.ndarray | None:
+        """Samples of the second of two classes if the metric is their whole area, or None."""
         if self.metric is None or not is_area(self.metric):
             return None
         partly = unwrap(self.metric)[1].get("max_fpr") is not None
@@ -551,9 +541,10 @@ class ComparedPredictions:
             values = np.average(of_samples, axis=1, weights=self.weight)
         else:
             metric, values = cast("Callable[..., float]", self.metric), np.empty(len(self.names))
+            weighted = {} if self.weight is None else {"sample_weight": self.weight}
             for place, (word, vector) in enumerate(zip(self.words, self.vectors, strict=True)):
                 with _checks.naming("metric"), naming_cause(metric, self.truth, vector, word):
-                    values[place] = self._score(vector, slice(None))
+                    values[place] = float(metric(self.truth, vector, **weighted))
         if not np.isfinite(values).all():
             raise ValueError(f"metric must be finite on all samples, got {values.tolist()}.")
         return values
@@ -566,13 +557,8 @@ class ComparedPredictions:
         values = self._score_all(of_samples)
         with _checks.naming("metric"):
             if of_samples is None:
-                positive = self._find_positive()
-                if positive is None:
-                    scores = [partial(self._score, vector) for vector in self.vectors]
-                    resampled = values_or_nan(scores, *plan)
-                else:
-                    areas = [rank_scores(positive, vector) for vector in self.vectors]
-                    resampled = values_of_draws(partial(areas_held, areas, self.weight), *plan)
+                scores = [partial(self._score, vector) for vector in self.vectors]
+                resampled = values_or_nan(scores, *plan)
             elif self._are_counts(of_samples):
                 # the number of samples of each pattern of right and wrong predictions; patterns in
                 # the order of the samples, so that the order of the models does not matter
@@ -604,20 +590,15 @@ class ComparedPredictions:
             )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
-        of_samples, positive = self._score_samples(), self._find_positive()
+        of_samples = self._score_samples()
 
         # the difference of each pair and the mean sign of the samples, for each exchange
         values, exchanges = self._score_all(of_samples), []
         for at, (a, b) in enumerate(list_pairs(len(self.names)).tolist()):
             if of_samples is None:
                 pair = _checks.share_dtype(self.vectors[a], self.vectors[b])
-                if positive is None:
-                    swapped = partial(self._score_exchanged, *pair)
-                    exchanges.append(values_or_nan((swapped, self._sign_exchanged), *plan))
-                else:
-                    both = rank_scores(np.tile(positive, 2), np.concatenate(pair))
-                    difference = partial(areas_exchanged, both, self.weight)
-                    exchanges.append(values_of_draws(difference, *plan))
+                swapped = partial(self._score_exchanged, *pair)
+                exchanges.append(values_or_nan((swapped, self._sign_exchanged), *plan))
             elif self._are_counts(of_samples):
                 # the samples of each difference that keep their sign, those of the model that
                 # predicts the first discordant sample correctly first
@@ -650,26 +631,24 @@ class ComparedPredictions:
 
     def join(self) -> tuple[np.ndarray, tuple[Joint, SeedSequence]]:
         """Return the scores of all models, and the same scores with their covariance."""
-        joint = self._join()
-        return joint.values, (joint, self.root)
-
-    def _join(self) -> Joint:
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         scores = self._score_samples()
         if scores is not None:
-            return self._join_means(scores, units)
-        if is_area(self.metric) and self.weight is None and self.truth.ndim == 1:
+            joint = self._join_means(scores, units)
+        elif is_area(self.metric) and self.weight is None and self.truth.ndim == 1:
             values, (_, spread) = self.find_areas()
             degrees = spread.degrees_of_freedom
-            return Joint(values, spread.covariance, degrees, None, units.n_groups, spread.groups)
-        # any other metric: the covariance of its resamples
-        values, (_, resampled) = self.draw()
-        warn_of_undefined(resampled.sum(axis=0))
-        drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
-        if drawn.shape[1] < 2:
-            raise ValueError("metric must be defined on at least two resamples, got fewer.")
-        degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
-        return Joint(values, np.atleast_2d(np.cov(drawn)), degrees, None, units.n_groups)
+            joint = Joint(values, spread.covariance, degrees, None, units.n_groups, spread.groups)
+        else:
+            # any other metric: the covariance of its resamples
+            values, (_, resampled) = self.draw()
+            warn_of_undefined(resampled.sum(axis=0))
+            drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
+            if drawn.shape[1] < 2:
+                raise ValueError("metric must be defined on at least two resamples, got fewer.")
+            degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
+            joint = Joint(values, np.atleast_2d(np.cov(drawn)), degrees, None, units.n_groups)
+        return joint.values, (joint, self.root)
 
     def _join_means(self, scores: np.ndarray, units: DrawingUnits) -> Joint:
         """Return the means of per-sample scores, and their covariance."""
@@ -687,23 +666,6 @@ class ComparedPredictions:
         degrees = np.inf if n_rates else max(size - 1.0, 1e-12)
         factor = 1.0 if n_rates else size / degrees
         return Joint(values, factor * moved @ moved.T, degrees, n_rates)
-
-
-def areas_held(areas: list[Ranked], weight: Any, counts: np.ndarray) -> np.ndarray:
-    """Return the areas of all scores, with samples weighted by their counts in the resample."""
-    drawn = counts * 1.0 if weight is None else counts * weight
-    return np.array([ranked.weigh(drawn).area for ranked in areas])
-
-
-def areas_exchanged(both: Ranked, weight: Any, exchanged: np.ndarray) -> np.ndarray:
-    """Return the difference of two areas after a swap of some samples, and the mean sign.
-
-    `both` contains the samples twice, with the scores of the first and of the second model.
-    """
-    own = (1 - exchanged) * (1.0 if weight is None else weight)
-    other = exchanged * (1.0 if weight is None else weight)
-    a, b = (both.weigh(np.concatenate(pair)).area for pair in ((own, other), (other, own)))
-    return np.append(a - b, (own.sum() - other.sum()) / (own.sum() + other.sum()))
 
 
 def is_area(metric: Any) -> bool:

@@ -6,14 +6,13 @@ The module contains the public function, and the validation of the tables of eac
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._inference.paired import average_ranks, critical_difference
+from skeval._inference.paired import critical_difference, rank_rows
 from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._comparison import (
     Comparison,
@@ -262,9 +261,7 @@ def compare_scores(
         check_items(columns)
         options: dict[str, Any] = {"alternative": alternative, "margin": margin, "groups": groups}
         options |= {"confidence_level": confidence_level, "random_state": random_state}
-        comparison = compare_predictions(None, columns, method="max_t", **options)
-        n_items = len(next(iter(columns.values())))
-        return replace(comparison, extra=replace(comparison.extra, n_items=n_items))
+        return compare_predictions(None, columns, method="max_t", **options)
     if groups is not None:
         raise ValueError(f"groups must be None unless over='items', got {groups!r}.")
 
@@ -272,7 +269,8 @@ def compare_scores(
     fields: dict[str, Any] = {"margin": margin}
     if over == "splits":
         method = "corrected_t"
-        names, values, parameter = read_all_splits(scores, test_train_ratio)
+        names, values, ratio = read_all_splits(scores, test_train_ratio)
+        arguments: tuple[Any, ...] = values, ratio
     else:
         reason = "The test was requested."
         names, values, datasets, dropped = read_score_table(scores, missing)
@@ -282,17 +280,21 @@ def compare_scores(
             method, reason = "wilcoxon", "Pairs are compared on the data sets with both scores."
         elif method == "auto":
             method, reason = choose_test(values.shape, 1 - confidence_level)
-        parameter = confidence_level
+        arguments = (values,)
+        # a row with missing scores has its ranks stretched to those of a complete row
+        ranks = rank_rows(values)
+        last = np.sum(np.isfinite(ranks), axis=1, keepdims=True)
+        stretched = 1 + (ranks - 1) * (len(names) - 1) / (last - 1)
         fields["extra"] = ComparisonExtra(
             scores=values,
             datasets=datasets,
             dropped=dropped,
             reason=reason,
-            mean_ranks=average_ranks(values),
+            mean_ranks=np.nanmean(stretched, axis=0),
             critical_difference=critical_difference(len(values), len(names), confidence_level),
         )
     check_method(method, alternative, len(names))
-    means, arguments = np.nanmean(values, axis=0), (values, parameter)
+    means = np.nanmean(values, axis=0)
     return compare_pairs(
         method, means, arguments, alternative, confidence_level, names=names, **fields
     )

@@ -19,16 +19,9 @@ from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Estimate, Result, ResultWithValue, Test
 from skeval._inference.intervals import Limits, invert_limits, mirrored
-from skeval._inference.paired import find_equal, find_groups, rank_rows
+from skeval._inference.paired import find_equal, find_groups, holm, rank_rows
 from skeval._version import __version__
-from skeval.model_selection._pair_tests import (
-    TESTS,
-    PairTests,
-    correct,
-    describe_each,
-    list_pairs,
-    list_tests,
-)
+from skeval.model_selection._pair_tests import TESTS, PairTests, describe_each, list_pairs
 from skeval.utils import _checks, _text
 from skeval.utils._text import DataFrame, name_estimators
 
@@ -175,7 +168,8 @@ def check_options(
 ) -> float | None:
     """Check the options that all comparisons share, and return the margin as a number or None."""
     _checks.check_confidence_level(confidence_level)
-    _checks.check_option("method", method, ("auto", *list_tests(evidence)))
+    possible = (name for name, row in TESTS.items() if row.evidence in evidence)
+    _checks.check_option("method", method, ("auto", *possible))
     _checks.check_count("n_resamples", n_resamples, 2)
     if margin is None:
         return None
@@ -205,7 +199,7 @@ class Difference(ResultWithValue):
         to the limits of a 90 % interval.
     statistic : float
         Test statistic. Depending on the method, it is t, z, the smaller number of discordant
-        samples, chi-squared, the difference divided by its standard error, or the difference
+        samples, the difference divided by its standard error, or the difference
         itself ("permutation").
     pvalue : float
         P-value for `alternative`, corrected for the number of pairs.
@@ -240,11 +234,6 @@ class Difference(ResultWithValue):
     def level(self) -> float:
         """Significance level. A difference with at most this P-value is called significant."""
         return TESTS[self.method].level(self.confidence_level)
-
-    @property
-    def scope(self) -> str:
-        """Sentence on the conditions of the test, such as fixed predictions."""
-        return TESTS[self.method].scope
 
     @property
     def pvalue_noninferior(self) -> float:
@@ -326,12 +315,13 @@ class Difference(ResultWithValue):
                 sentences.append(
                     f"The difference may be anywhere from {ends[0]} to {ends[1]} ({level})."
                 )
-        return " ".join(filter(None, [*sentences, self._judge_margin(), self.scope]))
+        sentences += [self._judge_margin(), TESTS[self.method].scope]
+        return " ".join(filter(None, sentences))
 
     def _reverse(self) -> Difference:
         """Return the difference of `b` minus `a`."""
         prefix = self.name.removesuffix(f"{self.a} - {self.b}")
-        unsigned = self.extra.form in ("exact", "chi-squared")  # McNemar's statistics
+        unsigned = self.method in ("mcnemar", "cochran_q") and self.extra.n_groups is None
         return replace(
             self,
             a=self.b,
@@ -406,8 +396,6 @@ class ComparisonExtra:
         Size of a test set divided by the size of its training set, over splits.
     standard_errors, lows, highs : ndarray of shape (n_names,) or None
         Standard errors of the values, and limits of their simultaneous intervals, for "max_t".
-    n_items : int or None
-        Number of items, for scores of items.
     scores : ndarray of shape (n_datasets, n_names) or None
         Scores on the data sets, or nan where a score is missing.
     datasets, dropped : tuple of str
@@ -426,7 +414,6 @@ class ComparisonExtra:
     standard_errors: np.ndarray | None = field(default=None, repr=False)
     lows: np.ndarray | None = field(default=None, repr=False)
     highs: np.ndarray | None = field(default=None, repr=False)
-    n_items: int | None = None
     scores: np.ndarray | None = field(default=None, repr=False)
     datasets: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -778,9 +765,9 @@ class Comparison(Result):
         extra, title, ranks = self.extra, f"{self.scoring}, {self.method}", self.ranks
         values = self.values if extra.mean_ranks is None else extra.mean_ranks
         rows = [(self.names[at], _text.write_number(values[at])) for at in self.order]
-        # items have intervals of the scores and of the ranks
-        if extra.n_items is not None and extra.lows is not None and extra.highs is not None:
-            title = f"{_text.count(extra.n_items, 'item')}: ranks, mean scores"
+        # scores of items have intervals, and so have the ranks
+        if self.scoring == "score" and extra.lows is not None and extra.highs is not None:
+            title = f"{_text.count(self.n_samples or 0, 'item')}: ranks, mean scores"
             title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
             ends = [_text.write_ends(extra.lows[at], extra.highs[at]) for at in self.order]
             rows = [
@@ -819,9 +806,21 @@ def compare_pairs(
     elif row.evidence == "joint":
         errors, lows, highs = describe_each(arguments[0], arguments[1], confidence_level)
         extra = ComparisonExtra(standard_errors=errors, lows=lows, highs=highs)
+    # limits that hold for all pairs together, and corrected P-values
+    tests = replace(tests, largest_difference=bounds[1] - bounds[0])
+    ends = tests.bound(confidence_level)
+    low, high = tests.leave_out_points(*ends)
+    n_points = int(np.sum(np.isnan(low) & ~np.isnan(ends[0])))
+    if n_points:
+        _checks.warn_undefined(
+            "The interval is undefined (nan): the values of "
+            f"{_text.count(n_points, 'difference')} do not vary."
+        )
+    fields_of_pairs = {"pvalue_alone": tests.pvalue, **tests.fields}
+    pvalue = tests.pvalue if row.simultaneous else holm(tests.pvalue)
     return Comparison(
         values=values,
-        tests=correct(tests, method, confidence_level, bounds),
+        tests=replace(tests, pvalue=pvalue, fields=fields_of_pairs, low=low, high=high),
         method=method,
         alternative=alternative,
         confidence_level=confidence_level,

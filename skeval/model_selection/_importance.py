@@ -7,7 +7,7 @@ among the samples of a test set. This decrease is itself a score, so `score_inte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
@@ -143,10 +143,15 @@ def feature_importance(
     validate_inputs(estimator, X, y, groups, with_loss=False, several=True)
     with _checks.naming("X"):
         X = np.asarray(X) if isinstance(X, list) else X
+    if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
+        raise ValueError(
+            "X must have columns that can be shuffled, as in an array or a data frame, got "
+            "strings or a precomputed kernel."
+        )
     # each feature is a score: the drop of the score when it is shuffled
     seed = int(_checks.root_seed(random_state).generate_state(1)[0])
     scorer, options = read_scoring(estimator, scoring), (max_correlation, n_permutations, seed)
-    drops = list_drops(scorer, X, read_column_names(estimator, X), *options)
+    drops = list_drops(scorer, X, getattr(X, "columns", range(np.shape(X)[1])), *options)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"groups": groups, "params": params, "sample_weight": sample_weight}
     run |= {"n_folds": n_folds, "n_repeats": n_repeats, "confidence_level": confidence_level}
@@ -173,12 +178,14 @@ def list_drops(
     }
 
 
+@dataclass(frozen=True, eq=False)
 class ScoreDrop:
     """Scorer of the mean decrease of another score when some columns are shuffled together."""
 
-    def __init__(self, scorer: Any, columns: Sequence[int], n_permutations: int, seed: int) -> None:
-        self.scorer, self.columns = scorer, list(columns)
-        self.n_permutations, self.seed = n_permutations, seed
+    scorer: Any
+    columns: list[int]
+    n_permutations: int
+    seed: int
 
     def __call__(self, model: Any, X: Any, y: Any) -> float:
         """Return the decrease on some test samples."""
@@ -190,18 +197,6 @@ class ScoreDrop:
             for _ in range(self.n_permutations)
         ]
         return float(np.mean(drops))
-
-
-def read_column_names(estimator: Any, X: Any) -> list[Any]:
-    """Return the names of the columns of X, or their positions. Raise an error without columns."""
-    if count_dimensions(X) != 2 or get_tags(estimator).input_tags.pairwise:
-        raise ValueError(
-            "X must have columns that can be shuffled, as in an array or a data frame, got "
-            "strings or a precomputed kernel."
-        )
-    # names of a data frame, or positions
-    names = getattr(X, "columns", None)
-    return list(range(np.shape(X)[1])) if names is None else list(names)
 
 
 def group_columns(X: Any, max_correlation: float) -> list[list[int]]:

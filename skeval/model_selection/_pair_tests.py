@@ -6,7 +6,7 @@ are in the order of `itertools.combinations`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from types import MappingProxyType
@@ -19,11 +19,10 @@ from scipy import stats
 
 from skeval._inference import intervals, paired
 from skeval._inference.estimate import Test
-from skeval._inference.intervals import Codes, Limits, Spread, spread_between
-from skeval._inference.paired import EQUAL, tail_probability
+from skeval._inference.intervals import Codes, Spread, spread_between
+from skeval._inference.paired import EQUAL
 from skeval._resampling.sampling_units import warn_of_undefined
 from skeval.utils._checks import warn_undefined
-from skeval.utils._text import count
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -44,8 +43,6 @@ class PairExtra:
         groups.
     pvalue_alone : float or None
         P-value without the correction for the number of pairs.
-    form : str
-        Form of McNemar's test, that is, "exact", "t" for groups, or "chi-squared".
     only_a, only_b : int or None
         Number of samples that only one of the two models predicts correctly.
     effect_size : float or None
@@ -54,8 +51,6 @@ class PairExtra:
         Number of data sets with equal scores.
     margin : float or None
         Largest difference that does not matter.
-    horizon : int or None
-        Number of steps between a forecast and its sample.
     replicates : ndarray or None
         Differences of the resamples or permutations.
     """
@@ -63,13 +58,11 @@ class PairExtra:
     n_groups: int | None = None
     intraclass_correlation: float | tuple[float, ...] | None = None
     pvalue_alone: float | None = None
-    form: str = ""
     only_a: int | None = None
     only_b: int | None = None
     effect_size: float | None = None
     n_equal: int | None = None
     margin: float | None = None
-    horizon: int | None = None
     replicates: Floats | None = field(default=None, repr=False)
 
     def reverse(self) -> PairExtra:
@@ -90,7 +83,7 @@ class PairTests:
     Attributes
     ----------
     difference, standard_error, statistic, pvalue : ndarray of shape (n_pairs,)
-        Results of each pair. The P-values are corrected by `correct`.
+        Results of each pair. The P-values are corrected by `compare_pairs`.
     interval : str
         Name of the interval.
     limits : callable
@@ -107,7 +100,7 @@ class PairTests:
     largest_difference : float
         Largest possible size of a difference, from the range of the score.
     low, high : ndarray of shape (n_pairs,)
-        Limits of the simultaneous intervals, set by `correct`.
+        Limits of the simultaneous intervals, set by `compare_pairs`.
     """
 
     difference: Floats
@@ -153,29 +146,6 @@ class PairTests:
         return np.where(has_width, low, np.nan), np.where(has_width, high, np.nan)
 
 
-def correct(
-    tests: PairTests, method: str, confidence_level: float, bounds: Limits = (-np.inf, np.inf)
-) -> PairTests:
-    """Return the tests with corrected P-values and the limits of the simultaneous intervals.
-
-    `bounds` is the range of the score.
-    """
-    # limits that hold for all pairs together
-    tests = replace(tests, largest_difference=bounds[1] - bounds[0])
-    ends = tests.bound(confidence_level)
-    low, high = tests.leave_out_points(*ends)
-    n_points = int(np.sum(np.isnan(low) & ~np.isnan(ends[0])))
-    if n_points:
-        warn_undefined(
-            "The interval is undefined (nan): the values of "
-            f"{count(n_points, 'difference')} do not vary."
-        )
-    fields = {"pvalue_alone": tests.pvalue, **tests.fields}
-    # the uncorrected P-values stay as further results
-    pvalue = tests.pvalue if TESTS[method].simultaneous else paired.holm(tests.pvalue)
-    return replace(tests, pvalue=pvalue, fields=fields, low=low, high=high)
-
-
 def list_pairs(n_names: int) -> NDArray[np.intp]:
     """Return the indices of both models of each pair, shape (n_pairs, 2)."""
     return np.column_stack(np.triu_indices(n_names, 1))
@@ -204,7 +174,8 @@ def student_tests(
     error[constant] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(constant, np.where(center == 0, 0.0, np.nan), center / error)
-    pvalue = tail_probability(statistic, alternative, degrees)
+    least = {"two-sided": np.abs(statistic), "greater": statistic}.get(alternative, -statistic)
+    pvalue = stats.t.sf(least, degrees) * (2 if alternative == "two-sided" else 1)
     limits = partial(_normal_limits, center, error, degrees)
     return PairTests(difference, error, statistic, pvalue, interval, limits, **more)
 
@@ -213,21 +184,33 @@ def _normal_limits(
     centers: Floats, errors: Floats, degrees: Floats, confidence_level: float, pairs: Places
 ) -> Ends:
     """Return normal or Student's limits of some pairs."""
-    # one quantile for each number of degrees of freedom
-    distinct, place = np.unique(degrees[pairs], return_inverse=True)
-    quantiles = [intervals.normal_quantile(confidence_level, one) for one in distinct.tolist()]
-    half = np.array(quantiles)[place] * errors[pairs]
+    half = stats.t.isf((1 - confidence_level) / 2, degrees[pairs]) * errors[pairs]
     return centers[pairs] - half, centers[pairs] + half
 
 
-def differences_of(scores: Floats) -> list[Floats]:
-    """Return the differences of each pair of columns, or 0 if they are due to rounding alone."""
-    sizes, differences = np.abs(scores).max(axis=0), []
+def compare_means(
+    interval: str,
+    scores: Floats,
+    find_error: Callable[[Floats], tuple[float, float]],
+    alternative: str,
+    undefined: str = "",
+) -> PairTests:
+    """Return the tests of the mean differences of all pairs of columns of scores.
+
+    `find_error` returns the standard error and the degrees of freedom of the mean of a series of
+    differences. `undefined` is a warning for tests without a P-value.
+    """
+    sizes, means, spreads = np.abs(scores).max(axis=0), [], []
     for a, b in list_pairs(scores.shape[1]).tolist():
         own = scores[:, a] - scores[:, b]
-        own[np.abs(own) <= EQUAL * max(sizes[a], sizes[b])] = 0.0
-        differences.append(own)
-    return differences
+        own[np.abs(own) <= EQUAL * max(sizes[a], sizes[b])] = 0.0  # of rounding
+        means.append(own.mean())
+        spreads.append(find_error(own))
+    errors, degrees = np.array(spreads).T
+    tests = student_tests(interval, means, errors, degrees, alternative)
+    if undefined and np.isnan(tests.pvalue).any():
+        warn_undefined(undefined)
+    return tests
 
 
 def corrected_t_test(
@@ -238,10 +221,11 @@ def corrected_t_test(
     The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom. If the ratio is
     0, it is Student's t-test of the differences.
     """
-    differences = differences_of(scores)
-    means = [each.mean() for each in differences]
-    errors = [intervals.corrected_error(each, test_train_ratio) for each in differences]
-    return student_tests("corrected_t", means, errors, len(scores) - 1, alternative)
+
+    def find_error(own: Floats) -> tuple[float, float]:
+        return intervals.corrected_error(own, test_train_ratio), len(own) - 1
+
+    return compare_means("corrected_t", scores, find_error, alternative)
 
 
 def mcnemar(
@@ -277,15 +261,14 @@ def mcnemar(
         degrees,
         alternative,
         center=center,
-        fields=fields | {"form": ["t"] * len(pairs)},
+        fields=fields,
     )
     if group is not None:
         return tests
-    # without groups, the exact test or chi-squared
-    statistic, pvalue, form = paired.mcnemar_pvalues(only_a, only_b, alternative)
-    fields["form"] = form.tolist()
+    # without groups, the exact test
+    pvalue = paired.mcnemar_pvalues(only_a, only_b, alternative)
     limits = partial(_widen_limits, tests.limits, n, only_a, only_b)
-    return replace(tests, statistic=statistic, pvalue=pvalue, fields=fields, limits=limits)
+    return replace(tests, statistic=np.minimum(only_a, only_b), pvalue=pvalue, limits=limits)
 
 
 def _widen_limits(
@@ -296,9 +279,16 @@ def _widen_limits(
     confidence_level: float,
     pairs: Places,
 ) -> Ends:
-    """Return limits that include 0 if McNemar's test does not reject it."""
+    """Return limits that include 0 if McNemar's test does not reject it.
+
+    Then they are the limits that invert the test, for the observed number of discordant samples.
+    """
     low, high = limits(confidence_level, pairs)
-    least, most = paired.mcnemar_limits(n, only_a[pairs], only_b[pairs], confidence_level)
+    only_a, only_b, tail = only_a[pairs], only_b[pairs], (1 - confidence_level) / 2
+    # Clopper and Pearson's limits of the fraction of discordant samples
+    least = np.where(only_a > 0, stats.beta.ppf(tail, only_a, only_b + 1), 0.0)
+    most = np.where(only_b > 0, stats.beta.isf(tail, only_a + 1, only_b), 1.0)
+    least, most = ((only_a + only_b) * (2 * end - 1) / n for end in (least, most))
     low = np.where((least <= 0) & (low > 0), least, low)
     return low, np.where((most >= 0) & (high < 0), most, high)
 
@@ -454,6 +444,10 @@ class Joint(NamedTuple):
     groups: Mapping[str, Any] = MappingProxyType({})
 
 
+EXACT_BELOW = 25
+"""Number of discordant samples from which normal P-values are accurate."""
+
+
 def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> PairTests:
     """Compare all pairs by the largest t statistic, with the covariance of all scores.
 
@@ -485,17 +479,16 @@ def max_t(joint: Joint, root: SeedSequence, alternative: str = "two-sided") -> P
         # the variance v of a difference d corresponds to n (n v + d^2) discordant samples
         discordant = np.rint(n * (n * shared + differences**2))
         only_a = (discordant + np.rint(n * differences)) // 2
-        _, exact, form = paired.mcnemar_pvalues(only_a, discordant - only_a, alternative)
-        if form[0] == "exact":
-            alone = np.maximum(alone, exact)
-            limits = partial(_widen_limits, tests.limits, n, only_a, discordant - only_a)
-            tests = replace(tests, limits=limits)
+        if discordant[0] < EXACT_BELOW:
+            counts = only_a, discordant - only_a
+            alone = np.maximum(alone, paired.mcnemar_pvalues(*counts, alternative))
+            tests = replace(tests, limits=partial(_widen_limits, tests.limits, n, *counts))
     # with more than two models, step down from the largest statistic
     pvalues, largest = alone, None
     if k > 2:
         rng = np.random.default_rng(root)
         drawn = paired.draw_contrasts(joint.covariance, pairs, rng)
-        pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
+        pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), *drawn, pairs)
         pvalues[np.isnan(alone)] = np.nan
     fields: dict[str, Column] = {name: [own] * len(pairs) for name, own in joint.groups.items()}
     fields["pvalue_alone"] = alone
@@ -515,7 +508,8 @@ def describe_each(
         against_truth = np.pad(joint.covariance, (0, 1))  # which is fixed
         pairs = np.array([(at, k) for at in range(k)])
         drawn = paired.draw_contrasts(against_truth, pairs, np.random.default_rng(root))
-        confidence_level = paired.level_of_largest(drawn.largest, confidence_level)
+        *_, largest = paired.accumulate_largest(*drawn, pairs)
+        confidence_level = paired.level_of_largest(largest, confidence_level)
     # Wilson's limits for rates, and Student's for other scores
     errors, n = np.sqrt(np.diag(joint.covariance)), joint.n_rates
     ends = []
@@ -532,22 +526,18 @@ def describe_each(
 
 def time_blocks(scores: Floats, alternative: str = "two-sided") -> PairTests:
     """Test the differences of scores in time order, using blocks of consecutive samples."""
-    means, errors, degrees = [], [], []
-    for own in differences_of(scores):
-        means.append(own.mean())
-        blocks, error, n_blocks = paired.divide_time(own), np.nan, 0
-        if blocks is not None:
-            error = spread_between((own - own.mean()) / len(own), blocks).error
-            n_blocks = int(blocks[-1]) + 1
-        errors.append(error)
-        degrees.append(n_blocks - 1)
-    tests = student_tests("time_blocks", means, errors, degrees, alternative)
-    if np.isnan(tests.pvalue).any():
-        warn_undefined(
-            "The test is undefined, because the time blocks do not differ, or because neighboring "
-            "samples are so correlated that there are fewer than three blocks."
-        )
-    return tests
+
+    def find_error(own: Floats) -> tuple[float, float]:
+        blocks = paired.divide_time(own)
+        if blocks is None:
+            return np.nan, -1
+        return spread_between((own - own.mean()) / len(own), blocks).error, int(blocks[-1])
+
+    undefined = (
+        "The test is undefined, because the time blocks do not differ, or because neighboring "
+        "samples are so correlated that there are fewer than three blocks."
+    )
+    return compare_means("time_blocks", scores, find_error, alternative, undefined)
 
 
 def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-sided") -> PairTests:
@@ -563,77 +553,63 @@ def diebold_mariano(scores: Floats, horizon: int = 1, alternative: str = "two-si
     with ``n - 1`` degrees of freedom. If this estimate is negative, the test is undefined. For one
     step, it is Student's t-test of the differences.
     """
-    n, means, variances = len(scores), [], []
-    for own in differences_of(scores):
-        means.append(own.mean())
-        deviations = own - own.mean()
+
+    def find_error(own: Floats) -> tuple[float, float]:
+        n, deviations = len(own), own - own.mean()
         covariances = [deviations[k:] @ deviations[: n - k] / n for k in range(horizon)]
         variance = (covariances[0] + 2 * sum(covariances[1:])) / n
         variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
-        variances.append(variance if variance >= 0 else np.nan)
-    fields = {"horizon": [horizon] * len(means)}
-    errors = np.sqrt(variances)
-    tests = student_tests("diebold_mariano", means, errors, n - 1, alternative, fields=fields)
-    if np.isnan(tests.pvalue).any():
-        warn_undefined(
-            f"The test is undefined, because the variance for horizon={horizon} is not above 0."
-        )
-    return tests
+        return np.sqrt(variance) if variance >= 0 else np.nan, n - 1
+
+    undefined = f"The test is undefined, because the variance for horizon={horizon} is not above 0."
+    return compare_means("diebold_mariano", scores, find_error, alternative, undefined)
 
 
-def wilcoxon(scores: Floats, confidence_level: float = 0.95) -> PairTests:
-    """Apply Wilcoxon's signed-rank test to scores of data sets. A missing score is nan.
-
-    The limits at this level are computed together with the tests.
-    """
+def wilcoxon(scores: Floats) -> PairTests:
+    """Apply Wilcoxon's signed-rank test to scores of data sets. A missing score is nan."""
     first, second = list_pairs(scores.shape[1]).T
-    differences = (scores[:, first] - scores[:, second]).T
-    # signed ranks at Bonferroni's level
-    level = intervals.simultaneous_level(confidence_level, len(differences))
-    tested = _test_signed_ranks(differences, level)
+    differences = [own[np.isfinite(own)] for own in (scores[:, first] - scores[:, second]).T]
+    tested = [paired.signed_rank_test(own) for own in differences]
+    estimates, pvalues, effects, n_equal = map(np.array, zip(*tested, strict=True))
     omnibus = None
     if scores.shape[1] > 2:
         test = paired.skillings_mack if np.isnan(scores).any() else paired.friedman
         omnibus = test(paired.rank_rows(scores))
     return PairTests(
-        tested.estimate,
+        estimates,
         np.full(len(differences), np.nan),
-        tested.effect_size,
-        tested.pvalue,
+        effects,
+        pvalues,
         "wilcoxon",
-        partial(_signed_rank_limits, differences, level, (tested.low, tested.high)),
-        fields={"effect_size": tested.effect_size, "n_equal": tested.n_equal},
+        partial(_signed_rank_limits, differences),
+        fields={"effect_size": effects, "n_equal": n_equal},
         allow_point=True,
         omnibus=omnibus,
     )
 
 
-def _test_signed_ranks(differences: Floats, confidence_level: float) -> paired.SignedRankTests:
-    """Return the tests of rows of differences, each without its missing ones."""
-    if not np.isnan(differences).any():
-        return paired.signed_rank_tests(differences, confidence_level)
-    rows = [row[np.isfinite(row)][None] for row in differences]
-    tests = [paired.signed_rank_tests(row, confidence_level) for row in rows]
-    return paired.SignedRankTests(*map(np.concatenate, zip(*tests, strict=True)))
-
-
 def _signed_rank_limits(
-    differences: Floats, known_level: float, ends: Ends, confidence_level: float, pairs: Places
+    differences: Sequence[Floats], confidence_level: float, pairs: Places
 ) -> Ends:
-    if confidence_level == known_level:
-        return ends[0][pairs], ends[1][pairs]
-    tested = _test_signed_ranks(differences[pairs], confidence_level)
-    return tested.low, tested.high
+    chosen = [differences[pair] for pair in pairs.tolist()]
+    low, high = np.array([paired.signed_rank_limits(own, confidence_level) for own in chosen]).T
+    return low, high
 
 
-def nemenyi(scores: Floats, confidence_level: float = 0.95) -> PairTests:
+def nemenyi(scores: Floats) -> PairTests:
     """Apply Nemenyi's test to distances of mean ranks, with intervals of Wilcoxon's test."""
-    tests, means = wilcoxon(scores, confidence_level), paired.rank_rows(scores).mean(axis=0)
+    tests, means = wilcoxon(scores), paired.rank_rows(scores).mean(axis=0)
     first, second = list_pairs(scores.shape[1]).T
-    # distances of mean ranks; a lower rank is better
-    pvalue = paired.nemenyi_pvalues(np.abs(means[first] - means[second]), *scores.shape)
-    fields = {"effect_size": tests.fields["effect_size"]}
-    return replace(tests, statistic=means[second] - means[first], pvalue=pvalue, fields=fields)
+    # distances of mean ranks in standard errors; a lower rank is better
+    (n, k), distances = scores.shape, paired.round_ties(np.abs(means[first] - means[second]))
+    sizes, places = np.unique(distances, return_inverse=True)
+    pvalues = stats.studentized_range.sf(sizes * np.sqrt(2) / paired.rank_error(n, k), k, np.inf)
+    return replace(
+        tests,
+        statistic=means[second] - means[first],
+        pvalue=np.clip(pvalues, 0.0, 1.0)[places],
+        fields={"effect_size": tests.fields["effect_size"]},
+    )
 
 
 @dataclass(frozen=True)
@@ -761,8 +737,3 @@ TESTS = {
     ),
 }
 """Tests by the name of the method."""
-
-
-def list_tests(evidence: Container[str]) -> tuple[str, ...]:
-    """Return the names of the tests for some kinds of evidence."""
-    return tuple(name for name, row in TESTS.items() if row.evidence in evidence)

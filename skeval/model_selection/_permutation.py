@@ -256,7 +256,9 @@ def permutation_test(
         n_permutations = min(n_permutations, chosen.n_orders or n_permutations)
     rule = None
     if max_exceedances is not None:
-        rule = paired.stop_after(n_permutations, max_exceedances)
+        # stop at a number of exceedances (Besag and Clifford 1991)
+        low, high = np.full((2, n_permutations), [[-1], [max_exceedances]])
+        rule = StoppingRule(low, high)
     elif alpha is not None:
         rule = paired.stop_when_decided(n_permutations, alpha)
     return compare_with_permutations(

@@ -3,9 +3,11 @@ r"""Internal-external validation, with pooled errors of several sites and the er
 For quantities other than rates, the true value at site `i` is :math:`\mu + u_i`, with the variance
 :math:`\tau^2` between sites. Its estimate :math:`y_i` deviates from it with the known variance
 :math:`v_i`. With the weights :math:`w_i = 1 / (v_i + \tau^2)`, the mean is :math:`\hat\mu = \sum
-w_i y_i / \sum w_i`. The restricted likelihood of the variance between sites has its maximum where
+w_i y_i / \sum w_i`. The variance between sites is that of Paule and Mandel (1982), for which
 
-.. math:: \sum_i w_i^2 (y_i - \hat\mu)^2 = \sum_i w_i - \frac{\sum_i w_i^2}{\sum_i w_i} .
+.. math:: Q(\tau^2) = \sum_i w_i (y_i - \hat\mu)^2
+
+is equal to its expectation, the number of sites minus 1. It is 0 if `Q` is smaller without it.
 
 Rates are pooled in this way on the log-odds scale, or by a binomial mixed model. In this model,
 site `i` has :math:`x_i` errors among :math:`n_i` samples, :math:`x_i \sim B(n_i, p_i)` with
@@ -22,15 +24,15 @@ Clopper and Pearson's for all samples together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Any, Literal, NamedTuple, get_args
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, stats
-from scipy.special import expit, logit, logsumexp, ndtr
+from scipy.special import expit, log_expit, logit, logsumexp, ndtr
 
 from skeval._adapters.runner import Runner
 from skeval._inference import intervals
@@ -38,47 +40,16 @@ from skeval._inference.errors import TestLosses, mean_loss, mean_loss_name, spre
 from skeval._inference.estimate import ErrorExtra, Estimate
 from skeval._resampling.inputs import LossLike, Params, validate_inputs
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import ErrorScore, check_option, in_order
+from skeval.utils._checks import ErrorScore, in_order
 from skeval.utils._text import write_ends
-
-ScaleName = Literal["auto", "binomial", "identity", "log"]
 
 Floats = NDArray[np.float64]
 
-STARTS, DRAWS, N_GRID = 60, 100, 600
-"""Values of tau^2, starts of the maximization, draws to average, grid to invert Q."""
+DRAWS, N_GRID = 100, 600
+"""Numbers of draws of tau^2 to average, and of its values in the grid that inverts Q."""
 
 FEW_SITES, MIN_COUNT = range(3, 6), 5
 """Numbers of sites with normal log-odds, and the minimum expected errors of each."""
-
-
-def describe_site(
-    name: str,
-    value: float,
-    error: float,
-    level: float,
-    n_samples: int | None = None,
-    size: float | None = None,
-) -> Estimate:
-    """Return the estimate of a site with its normal interval.
-
-    The interval of a proportion with an effective `size` is Wilson's, with the binomial standard
-    error.
-    """
-    limits: dict[str, Any] = {"normal": partial(intervals.normal_interval, value, error)}
-    if size is not None:
-        error = float(np.sqrt(value * (1 - value) / size))
-        limits = {"wilson": partial(intervals.wilson_interval, value * size, size)}
-    return Estimate(
-        name=name,
-        value=value,
-        standard_error=error,
-        method="given",
-        limits=limits,
-        n_samples=n_samples,
-        confidence_level=level,
-        allow_point=True,
-    )
 
 
 @in_order()
@@ -89,7 +60,6 @@ def new_site_error(
     groups: Any,
     *,
     loss: LossLike = None,
-    scale: ScaleName = "auto",
     params: Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
@@ -120,10 +90,6 @@ def new_site_error(
         "zero_one", "squared" or "absolute", or "log_loss" or "brier" for the probabilities of a
         classifier. A function ``(y_true, y_pred) -> (n,)`` returns the loss of each sample. None
         means 0-1 loss for classifiers and squared error for regressors.
-    scale : {"auto", "binomial", "identity", "log"}, default="auto"
-        Scale on which the errors of the sites are normal. "auto" is "binomial" for a loss between
-        0 and 1, such as the 0-1 loss, "log" for a nonnegative loss, and "identity" otherwise.
-        "binomial" uses the log-odds of the error rate.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -144,11 +110,13 @@ def new_site_error(
     Returns
     -------
     Estimate
-        `value` is the mean over all sites. On the scales "binomial" and "log", it is the value at
-        the median site. ``confidence_interval(method="prediction")`` is the prediction interval
+        `value` is the mean over all sites for the scale "identity", and otherwise the value at the
+        median site. ``confidence_interval(method="prediction")`` is the prediction interval
         for the true error at another site. It requires at least three sites. `replicates` contains
         the errors of the sites. ``plot()`` draws the forest plot. `details` contains:
 
+        - "scale", on which the errors of the sites are normal. It is "binomial" (the log-odds) for
+          a loss between 0 and 1, "log" for a loss that is not negative, and otherwise "identity"
         - "between", the standard deviation :math:`\tau` on the scale
         - "i_squared", the fraction of the variance of an estimate that is between sites [3]_
         - "q", Cochran's statistic, with its "q_pvalue" for the hypothesis of equal sites
@@ -186,11 +154,12 @@ def new_site_error(
     :math:`\tau`, with a half-normal prior of scale 1.5 for :math:`\tau`. The priors of :math:`\mu`
     are chosen such that the limits are Clopper and Pearson's if sites do not differ.
 
-    *Other scales.* The standard error is Hartung and Knapp's, or the one without their correction
-    if that is larger. The prediction interval averages Student's t distribution of another site
-    over the confidence distribution of :math:`\tau^2`, similar to [4]_. The usual interval
-    :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the estimated variance as
-    known, although it is often 0 with few sites. :doc:`/validation` has the measured coverage.
+    *Other losses.* The errors of the sites, or their logarithms if the loss is not negative, are
+    normal. The variance between sites is Paule and Mandel's [7]_. The quantile is Student's, with
+    :math:`k - 1` degrees of freedom. The prediction interval averages Student's t distribution of
+    another site over the confidence distribution of :math:`\tau^2`, similar to [4]_. The usual
+    interval :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the estimated variance
+    as known, although it is often 0 with few sites. :doc:`/validation` has the measured coverage.
 
     References
     ----------
@@ -211,6 +180,9 @@ def new_site_error(
     .. [6] Stijnen, T., Hamza, T. H. and Ozdemir, P. (2010). Random effects meta-analysis of event
        outcome in the framework of the generalized linear mixed model with applications in sparse
        data. Statistics in Medicine 29, 3046-3067. https://doi.org/10.1002/sim.4040
+    .. [7] Paule, R. C. and Mandel, J. (1982). Consensus values and weighting factors. Journal of
+       Research of the National Bureau of Standards 87, 377-385.
+       https://doi.org/10.6028/jres.087.022
 
     Examples
     --------
@@ -235,7 +207,6 @@ def new_site_error(
       q               33.15
       q pvalue        2.478e-05
     """
-    check_option("scale", scale, get_args(ScaleName))
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     options |= {"confidence_level": confidence_level}
@@ -251,7 +222,7 @@ def new_site_error(
         raise ValueError(f"groups must have two samples of each site, but {alone!r} has one.")
     # error at each site, of the model trained on all others
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
-    sizes: list[float | None] = []
+    sizes: list[float] = []
     for _, outputs in Runner(inputs).fits(plan_leave_one_out(inputs)):
         for output in outputs:
             if output.failed[0]:
@@ -259,55 +230,76 @@ def new_site_error(
                 continue
             rows, losses = output.rows, inputs.loss_values(output)
             tested = TestLosses(losses, None if inputs.weight is None else inputs.weight[rows])
-            sizes.append(tested.effective_size if loss_name == "zero_one" else None)
-            sites[inputs.groups[rows[0]]] = describe_site(
-                mean_loss_name(loss_name),
-                mean_loss(tested),
-                spread_of_mean(tested).error,
-                confidence_level,
-                len(rows),
-                sizes[-1],
+            value, error, size = mean_loss(tested), spread_of_mean(tested).error, np.nan
+            limits: dict[str, Any] = {"normal": partial(intervals.normal_interval, value, error)}
+            # a rate has Wilson's interval and the binomial standard error
+            if loss_name == "zero_one":
+                size = tested.effective_size
+                error = float(np.sqrt(value * (1 - value) / size))
+                limits = {"wilson": partial(intervals.wilson_interval, value * size, size)}
+            sizes.append(size)
+            sites[inputs.groups[rows[:1]].tolist()[0]] = Estimate(
+                name=mean_loss_name(loss_name),
+                value=value,
+                standard_error=error,
+                method="given",
+                limits=limits,
+                n_samples=len(rows),
+                confidence_level=confidence_level,
+                allow_point=True,
             )
     bounds = intervals.bounds_of(loss_name, inputs.target.n_classes)
-    return pool_sites(sites, sizes, scale, confidence_level, bounds, n_failed)
+    return pool_sites(sites, np.array(sizes), confidence_level, bounds, n_failed)
 
 
 def pool_sites(
     sites: Mapping[Any, Estimate],
-    sizes: Sequence[float | None],
-    scale: str,
+    sizes: Floats,
     confidence_level: float,
     bounds: intervals.Limits,
-    n_failed: int,
+    n_failed: int = 0,
 ) -> Estimate:
-    """Return the pooled estimate of sites. Rates need the effective sizes of the sites."""
+    """Return the pooled estimate of sites.
+
+    `sizes` contains effective numbers of samples. A mean `p` with the standard error `s` and an
+    unknown size (nan) counts as ``p (1 - p) / s^2`` samples. The `bounds` of the loss decide the
+    scale.
+    """
     if len(sites) < 2:
         raise ValueError(f"groups must contain two sites without failed fits, got {len(sites)}.")
-    listed = list(sites.values())
-    if scale == "auto":
-        scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
-    counts = count_errors(sites, sizes) if scale == "binomial" else None
-    pooled: PooledRate | Pooled
-    if counts is not None and not is_normal(counts):
-        # rates: the mixed model of counts
-        pooled, back = PooledRate(counts), np.positive
-        limits = {"binomial": pooled.limits, "prediction": pooled.prediction_limits}
-    else:
-        # a normal model of log-odds, logarithms or values
-        back = {"binomial": expit, "log": np.exp}.get(scale, np.positive)
-        rescaled = rescale(sites, scale) if counts is None else log_odds(counts)
-        pooled = Pooled(*rescaled, at_least_normal=counts is not None)
-        limits = {"hartung_knapp": pooled.limits, "prediction": pooled.prediction_limits}
-        limits = {name: partial(intervals.rescaled, back, ends) for name, ends in limits.items()}
+    scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
+    values, errors = np.array([(site.value, site.standard_error) for site in sites.values()]).T
+    # weights of the sites: numbers of samples, or inverse variances on the scale
+    with np.errstate(divide="ignore", invalid="ignore"):
+        known = np.where(np.isnan(sizes), values * (1 - values) / errors**2, sizes)
+        inverse = {"binomial": known, "log": (values / errors) ** 2}.get(scale, 1 / errors**2)
+    weighted = np.isfinite(inverse) & (inverse > 0)
+    if not weighted.all():
+        name, site = list(sites.items())[int(np.argmin(weighted))]
+        raise ValueError(
+            "groups must have sites with standard errors above 0, because these determine the "
+            f"weights of the sites, but {name!r} has {site.standard_error} (error {site.value})."
+        )
+
+    # the mixed model of counts, or a normal model of log-odds, logarithms or values
+    back = {"binomial": expit, "log": np.exp}.get(scale, np.positive)
+    name, pooled = "hartung_knapp", pool_rates(values, inverse) if scale == "binomial" else None
+    if isinstance(pooled, PooledRate):
+        name, back = "binomial", np.positive
+    elif pooled is None:
+        pooled = Pooled(np.log(values) if scale == "log" else values, 1 / inverse)
+    limits: dict[str, Any] = {
+        form: partial(intervals.rescaled, back, ends)
+        for form, ends in ((name, pooled.limits), ("prediction", pooled.prediction_limits))
+    }
     # errors on the original scale, by the linear approximation
     mean = float(back(pooled.mean))
     slope = {"binomial": mean * (1 - mean), "log": mean}.get(scale, 1.0)
-    error = pooled.standard_error * (1.0 if isinstance(pooled, PooledRate) else slope)
+    error = pooled.standard_error * (1.0 if name == "binomial" else slope)
     between = float(np.sqrt(pooled.between))
-    name, n_samples = listed[0].name, sum(site.n_samples or 0 for site in listed)
     ends = write_ends(*limits["prediction"](confidence_level))
     another = Estimate(
-        name=name,
+        name=next(iter(sites.values())).name,
         value=mean,
         standard_error=float(np.hypot(error, slope * between)),
         method="random_effects",
@@ -319,9 +311,9 @@ def pool_sites(
         another,
         standard_error=error,
         limits=limits,
-        n_samples=n_samples,
+        n_samples=sum(site.n_samples or 0 for site in sites.values()),
         extra=ErrorExtra(n_failed=n_failed),
-        replicates=np.array([site.value for site in listed]),
+        replicates=values,
         details={
             "n_sites": len(sites),
             "scale": scale,
@@ -335,77 +327,32 @@ def pool_sites(
     )
 
 
-def is_normal(counts: SiteCounts) -> bool:
-    """Whether three to five sites have at least five errors and right predictions.
+def pool_rates(rates: Floats, sizes: Floats) -> Pooled | PooledRate:
+    """Return the mixed model of rates, or the normal one for few sites with enough samples.
 
-    The mixed model is far too wide for so few sites, because they do not determine its variance.
+    The mixed model is far too wide for three to five sites, because they do not determine its
+    variance. Their log-odds have variances at the rate of all samples.
     """
-    rarer = min(counts.rate, 1 - counts.rate)
-    return len(counts.sizes) in FEW_SITES and rarer * counts.sizes.min() >= MIN_COUNT
-
-
-def log_odds(counts: SiteCounts) -> tuple[Floats, Floats]:
-    """Return the log-odds of the sites, and their variances at the rate of all samples."""
-    right = counts.sizes - counts.errors
-    variances = 1 / (counts.sizes * counts.rate * (1 - counts.rate))
-    return np.log((counts.errors + 0.5) / (right + 0.5)), variances
-
-
-def count_errors(sites: Mapping[Any, Estimate], sizes: Sequence[float | None]) -> SiteCounts:
-    """Return the effective numbers of errors and samples of sites.
-
-    A mean `p` with the standard error `s` and an unknown size counts as ``p (1 - p) / s^2``
-    samples.
-    """
-    counts = []
-    for (name, site), size in zip(sites.items(), sizes, strict=True):
-        value = site.value
-        if not 0 <= value <= 1:
-            raise ValueError(
-                f"scale must not be 'binomial' for errors outside [0, 1], got {value} of {name!r}."
-            )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            counts.append(size or np.divide(value * (1 - value), site.standard_error**2))
-    require_weights(sites, np.array(counts))
-    return SiteCounts(np.array([site.value for site in sites.values()]) * counts, np.array(counts))
-
-
-def require_weights(sites: Mapping[Any, Estimate], numbers: Floats) -> None:
-    """Raise an error unless the values that determine site weights are positive and finite."""
-    weighted = np.isfinite(numbers) & (numbers > 0)
-    if not weighted.all():
-        name, site = list(sites.items())[int(np.argmin(weighted))]
-        raise ValueError(
-            "groups must have sites with standard errors above 0, because these determine the "
-            f"weights of the sites, but {name!r} has {site.standard_error} (error {site.value})."
-        )
-
-
-def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
-    """Return the values of sites or their logarithms, and the variances of these."""
-    values = np.array([site.value for site in sites.values()])
-    errors = np.array([site.standard_error for site in sites.values()])
-    if scale == "log" and not (values > 0).all():
-        name = list(sites)[int(np.argmin(values > 0))]
-        raise ValueError(
-            f"scale must not be 'log' for errors of 0, got {sites[name].value} of {name!r}."
-        )
-    variances = (errors * (1 / values if scale == "log" else 1.0)) ** 2
-    require_weights(sites, variances)
-    return np.log(values) if scale == "log" else values, variances
+    errors = rates * sizes
+    rate = float(errors.sum() / sizes.sum())
+    if len(sizes) not in FEW_SITES or min(rate, 1 - rate) * sizes.min() < MIN_COUNT:
+        return PooledRate(errors, sizes)
+    odds = np.log((errors + 0.5) / (sizes - errors + 0.5))
+    return Pooled(odds, 1 / (sizes * rate * (1 - rate)), at_least_normal=True)
 
 
 class Pooled:
     """Random-effects mean of sites with known positive variances, and their heterogeneity.
 
-    Sites may agree by chance. Therefore, the error is at least the one without the correction of
-    Hartung and Knapp, or the interval is at least as wide as the normal one (`at_least_normal`).
+    Hartung and Knapp (2001) multiply the error by ``sqrt(Q / (n_sites - 1))``, with `Q` for the
+    variance between sites. For the estimate of Paule and Mandel (1982), this factor is 1 if the
+    variance is above 0, and otherwise at most 1. Sites may agree by chance. Therefore, the factor
+    is not used, or the interval is at least as wide as the normal one (`at_least_normal`).
 
     Attributes
     ----------
     mean, standard_error : float
-        Mean, and the standard error of Hartung & Knapp (2001), or the one without their correction
-        if that is larger.
+        Mean, and its standard error.
     corrected_error : float
         The standard error for Student's t interval, with ``n_sites - 1`` degrees of freedom.
     between : float
@@ -420,18 +367,21 @@ class Pooled:
 
     def __init__(self, values: Floats, variances: Floats, *, at_least_normal: bool = False) -> None:
         self.values, self.variances, self.n_sites = values, variances, len(values)
-        # weighted mean with the variance between sites
-        self.between = find_between(values, variances)
-        totals = weigh_sites(values, variances, np.array([self.between]))
-        weights, (self.mean,), (deviations,) = totals
-        ratio = float(deviations / (self.n_sites - 1))
-        self.standard_error = float(np.sqrt(max(1.0, ratio) / weights.sum()))
-        self.corrected_error = self.standard_error
-        if at_least_normal:
-            self.corrected_error = float(np.sqrt(ratio / weights.sum()))
-        # heterogeneity: Cochran's Q, and I^2
-        self.q = float(weigh_sites(values, variances, np.zeros(1))[2][0])
+
+        def excess(between: float) -> float:
+            return float(weigh_sites(values, variances, np.array([between]))[2][0]) - freedom
+
+        # heterogeneity: Cochran's Q, the variance between sites, and I^2
+        freedom = self.n_sites - 1
+        self.q, self.between = excess(0.0) + freedom, 0.0
+        if self.q > freedom:
+            self.between = float(optimize.brentq(excess, 0.0, np.var(values, ddof=1)))
         self.i_squared = share_between(self.between, 1 / variances)
+        # weighted mean with the variance between sites
+        weights, (self.mean,), _ = weigh_sites(values, variances, np.array([self.between]))
+        self.standard_error = self.corrected_error = float(weights.sum() ** -0.5)
+        if at_least_normal:
+            self.corrected_error *= min(1.0, self.q / freedom) ** 0.5
 
     def limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the mean of all sites."""
@@ -453,7 +403,16 @@ class Pooled:
             return -np.inf, np.inf
         # draws from the confidence distribution of tau^2, by inversion of Q
         chances = (np.arange(DRAWS) + 0.5) / DRAWS
-        between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
+        # start far below the variance of the most precise site, so that the grid is fine enough
+        least, most = (
+            1e-4 * self.variances.min(),
+            1e4 * (self.variances.max() + np.var(self.values)),
+        )
+        grid = np.append(0.0, np.geomspace(least, most, N_GRID))
+        # Q decreases in tau^2, so it is inverted by interpolation
+        q = weigh_sites(self.values, self.variances, grid)[2]
+        wanted = stats.chi2.isf(chances, self.n_sites - 1)
+        between = np.interp(wanted, q[::-1], grid[::-1])
         # Student's distribution of another site for each tau^2
         weights, means, _ = weigh_sites(self.values, self.variances, between)
         law = stats.t(self.n_sites - 1, means, np.sqrt(between + 1 / weights.sum(axis=1)))
@@ -484,41 +443,6 @@ def share_between(between: float, precisions: Floats) -> float:
     return float(between / (between + (len(precisions) - 1) / freedom))
 
 
-def find_between(values: Floats, variances: Floats) -> float:
-    """Return the restricted maximum likelihood estimate of the variance between sites."""
-    most = float(np.var(values, ddof=1)) * len(values)
-
-    def minus_likelihood(between: float) -> float:
-        return float(_deviances(values, variances, np.array([between]))[0])
-
-    if most == 0:
-        return 0.0
-    # maximum of the restricted likelihood near the best grid point
-    grid = most * np.linspace(0, 1, STARTS) ** 3
-    place = int(np.argmin(_deviances(values, variances, grid)))
-    ends = grid[max(0, place - 1)], grid[min(STARTS - 1, place + 1)]
-    optimum = optimize.minimize_scalar(
-        minus_likelihood, bounds=ends, method="bounded", options={"xatol": 1e-10 * most}
-    )
-    return float(optimum.x) if optimum.fun < minus_likelihood(0.0) else 0.0
-
-
-def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
-    """Return the variances between sites at which Q has the `wanted` values, or 0 if Q is lower."""
-    # start far below the variance of the most precise site, so that the grid is fine enough
-    largest = variances.max() + np.var(values)
-    grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
-    # Q decreases in tau^2, so it is inverted by interpolation
-    q = weigh_sites(values, variances, grid)[2]
-    return np.interp(wanted, q[::-1], grid[::-1])
-
-
-def _deviances(values: Floats, variances: Floats, between: Floats) -> Floats:
-    """Return minus twice the restricted log likelihood of each variance, up to a constant."""
-    weights, _, residuals = weigh_sites(values, variances, between)
-    return residuals - np.log(weights).sum(axis=1) + np.log(weights.sum(axis=1))
-
-
 # the binomial mixed model
 
 PRIOR_SCALE = 1.5
@@ -531,23 +455,72 @@ NODES, NODE_WEIGHTS = np.polynomial.hermite.hermgauss(11)
 MAX_NEWTON_STEPS, MAX_STEP = 25, 1.5
 
 
-def log1pexp(odds: Floats) -> Floats:
-    """Return ``log(1 + exp(odds))``."""
-    return np.logaddexp(0.0, odds)
+class PooledRate:
+    """Median rate of all sites, and the rate at another site.
 
+    Attributes
+    ----------
+    mean, between : float
+        Median rate, and variance of the log-odds between sites. Both are at the maximum of the
+        likelihood times the prior of the variance.
+    standard_error : float
+        Standard deviation of the median rate, with half an error and half a success added.
+    q : float
+        Pearson's statistic for equal rates.
+    i_squared : float
+        Fraction of the variance of a site's log-odds that is between sites.
+    errors, sizes : ndarray of shape (n_sites,)
+        Numbers of errors and of samples.
+    means, logs : ndarray of shape (n_spreads, n_means)
+        Grid of means of the log-odds for each of `SPREADS`, and their log likelihoods.
+    """
 
-class SiteCounts(NamedTuple):
-    """Errors and samples of each site, both of shape (n_sites,)."""
+    def __init__(self, errors: Floats, sizes: Floats) -> None:
+        self.errors, self.sizes = errors, sizes
+        self.rate = rate = float(errors.sum() / sizes.sum())
+        self.means = self._place_means()
+        rows = zip(self.means, SPREADS.tolist(), strict=True)
+        self.logs = np.array([self.log_likelihood(means, spread) for means, spread in rows])
+        self.mean, self.between = (rate, 0.0) if rate in (0.0, 1.0) else self._maximize()
+        # spread of the rates
+        weights = self.weigh((log_expit(self.means) + log_expit(-self.means)) / 2)
+        deviations = expit(self.means) - np.sum(weights * expit(self.means))
+        self.standard_error = float(np.sqrt(np.sum(weights * deviations**2)))
+        # heterogeneity: Pearson's statistic, and I^2
+        squares = np.sum((errors - sizes * rate) ** 2 / sizes)
+        self.q = float(squares / (rate * (1 - rate))) if 0 < rate < 1 else 0.0
+        self.i_squared = share_between(self.between, sizes * self.mean * (1 - self.mean))
 
-    errors: Floats
-    sizes: Floats
+    def _place_means(self) -> Floats:
+        """Return means of the log-odds around the estimate for each spread, denser near it.
 
-    @property
-    def rate(self) -> float:
-        """Pooled error rate."""
-        return float(self.errors.sum() / self.sizes.sum())
+        The estimate weights sites by their effective sizes for rates with the intraclass
+        correlation that the spread causes, with half an error and half a success added.
+        """
+        rate = (self.errors.sum() + 0.5) / (self.sizes.sum() + 1)
+        variances = SPREADS[:, None] ** 2 * rate * (1 - rate)
+        weights = self.sizes / (1 + (self.sizes - 1) * variances / (1 + variances))
+        totals = weights.sum(axis=1) + 1
+        rates = (weights @ (self.errors / self.sizes) + 0.5) / totals
+        # the median of the rates is further from 1/2 than their mean
+        centers = logit(rates) * np.sqrt(1 + 0.35 * SPREADS**2)
+        return centers[:, None] + STEPS / np.sqrt(totals * rates * (1 - rates))[:, None]
 
-    def site_modes(self, mean: Floats, spread: float) -> tuple[Floats, Floats]:
+    def log_likelihood(self, mean: Floats, spread: float) -> Floats:
+        """Return the log likelihood of means of the log-odds, for one variance between sites."""
+        errors, right = self.errors[:, None], (self.sizes - self.errors)[:, None]
+        if spread == 0:
+            return np.sum(errors * log_expit(mean) + right * log_expit(-mean), axis=0)
+        # quadrature around the mode of each site
+        modes, curvature = self._find_modes(mean, spread)
+        width = np.sqrt(2 / curvature)
+        odds = modes[..., None] + width[..., None] * NODES
+        logs = errors * log_expit(odds) + right * log_expit(-odds)
+        logs -= ((odds - mean[:, None, None]) / spread) ** 2 / 2 - NODES**2
+        per_site = logsumexp(logs, b=NODE_WEIGHTS, axis=-1)
+        return np.sum(per_site + np.log(width / spread / np.sqrt(2 * np.pi)), axis=1)
+
+    def _find_modes(self, mean: Floats, spread: float) -> tuple[Floats, Floats]:
         """Return the modes of the log-odds of sites for each mean, and the curvature there.
 
         Newton's method with bounded steps starts at the precision-weighted mean of the site's own
@@ -565,121 +538,31 @@ class SiteCounts(NamedTuple):
             odds = odds + step
             if np.abs(step).max() < 1e-7:
                 break
-        p = expit(odds)
-        return odds, self.sizes * p * (1 - p) + spread**-2
-
-    def log_likelihood(self, mean: Floats, spread: float) -> Floats:
-        """Return the log likelihood of means of the log-odds, for one variance between sites."""
-        if spread == 0:
-            total = self.errors.sum() * mean - self.sizes.sum() * log1pexp(mean)
-            return np.asarray(total, dtype=np.float64)
-        # quadrature around the mode of each site
-        modes, curvature = self.site_modes(mean, spread)
-        width = np.sqrt(2 / curvature)
-        terms = []
-        for node, weight in zip(NODES, NODE_WEIGHTS, strict=True):
-            odds = modes + width * node
-            density = self.errors * odds - self.sizes * log1pexp(odds)
-            density -= ((odds - mean[:, None]) / spread) ** 2 / 2
-            terms.append(density + node**2 + np.log(weight))
-        per_site = logsumexp(terms, axis=0) + np.log(width / spread / np.sqrt(2 * np.pi))
-        total = per_site.sum(axis=1)
-        return np.asarray(total, dtype=np.float64)
-
-    def center(self, spread: float) -> tuple[float, float]:
-        """Return the approximate maximum-likelihood mean, and its standard error.
-
-        The estimate is the mode of the joint likelihood of the mean and all sites, with half an
-        error and half a correct prediction added so that it is finite.
-        """
-        mean = float(logit((self.errors.sum() + 0.5) / (self.sizes.sum() + 1)))
-        information = np.nan
-        for _ in range(MAX_NEWTON_STEPS):
-            odds = np.full(len(self.sizes), mean)
-            if spread > 0:
-                odds = self.site_modes(np.array([mean]), spread)[0][0]
-            p, middle = expit(odds), float(expit(mean))
-            own = self.sizes * p * (1 - p)
-            information = float(np.sum(own / (1 + own * spread**2))) + middle * (1 - middle)
-            slope = float(np.sum(self.errors - self.sizes * p)) + 0.5 - middle
-            step = float(np.clip(slope / information, -MAX_STEP, MAX_STEP))
-            mean += step
-            if abs(step) < 1e-6:
-                break
-        return mean, information**-0.5
-
-
-class PooledRate:
-    """Median rate of all sites, and the rate at another site.
-
-    Attributes
-    ----------
-    mean, between : float
-        Median rate, and variance of the log-odds between sites. Both are at the maximum of the
-        likelihood times the prior of the variance.
-    standard_error : float
-        Standard deviation of the median rate, with half an error and half a success added.
-    q : float
-        Pearson's statistic for equal rates.
-    i_squared : float
-        Fraction of the variance of a site's log-odds that is between sites.
-    """
-
-    def __init__(self, sites: SiteCounts) -> None:
-        self.sites = sites
-        self.mean, self.between = self._maximize()
-        # spread of the rates
-        means, rate = self.grid[0], sites.rate
-        weights, rates = self.weigh((log_share(means) + log_share(-means)) / 2), expit(means)
-        middle = float(np.sum(weights * rates))
-        self.standard_error = float(np.sqrt(np.sum(weights * (rates - middle) ** 2)))
-        # heterogeneity: Pearson's statistic, and I^2
-        deviations = (sites.errors - sites.sizes * rate) ** 2 / sites.sizes
-        self.q = float(np.sum(deviations) / (rate * (1 - rate))) if 0 < rate < 1 else 0.0
-        precisions = sites.sizes * self.mean * (1 - self.mean)
-        self.i_squared = share_between(self.between, precisions)
+        return odds, curvature
 
     def _maximize(self) -> tuple[float, float]:
-        sites = self.sites
-        if sites.rate in (0.0, 1.0):
-            return sites.rate, 0.0
-
-        means, logs = self.grid
-        penalized = logs - (SPREADS**2)[:, None] / 2 / PRIOR_SCALE**2
-        row, column = np.unravel_index(np.argmax(penalized), logs.shape)
+        """Return the median rate and the variance of the log-odds of the largest likelihood."""
 
         def loss(point: Floats) -> float:
             mean, spread = point[:1], abs(float(point[1]))
-            value = sites.log_likelihood(mean, spread if spread > SPREADS[1] else 0.0)[0]
+            value = self.log_likelihood(mean, spread if spread > SPREADS[1] else 0.0)[0]
             return float(spread**2 / 2 / PRIOR_SCALE**2 - value)
 
         # refine the best point of the grid
-        start = np.array([means[row, column], SPREADS[row]])
-        error = max(sites.center(float(start[1]))[1], 1e-6)
-        simplex = start + np.array([[0, 0], [0.3 * error, 0], [0, 0.2 * start[1] + 0.01]])
-        options = {"initial_simplex": simplex, "xatol": 1e-5 * error, "fatol": 1e-9}
+        penalized = self.logs - (SPREADS**2)[:, None] / 2 / PRIOR_SCALE**2
+        best = np.unravel_index(np.argmax(penalized), self.logs.shape)
+        start, options = [self.means[best], SPREADS[best[0]]], {"xatol": 1e-6, "fatol": 1e-9}
         mean, spread = optimize.minimize(loss, start, method="Nelder-Mead", options=options).x
         if abs(spread) <= SPREADS[1]:
-            return sites.rate, 0.0
+            return self.rate, 0.0
         return float(expit(mean)), float(spread**2)
-
-    @cached_property
-    def grid(self) -> tuple[Floats, Floats]:
-        """Means of the log-odds and their log likelihoods, of shape (n_spreads, n_means)."""
-        means, logs = np.empty((2, len(SPREADS), len(STEPS)))
-        for row, spread in enumerate(SPREADS):
-            center, error = self.sites.center(float(spread))
-            means[row] = center + error * STEPS
-            logs[row] = self.sites.log_likelihood(means[row], float(spread))
-        return means, logs
 
     def weigh(self, log_prior: Floats) -> Floats:
         """Return the posterior weights of the grid for a prior of the mean log-odds."""
-        means, logs = self.grid
         # widths of the grid cells, times the half-normal prior of the spread
         edges = np.concatenate([[0.0], (SPREADS[1:] + SPREADS[:-1]) / 2, SPREADS[-1:]])
         of_spread = np.log(np.diff(edges)) - SPREADS**2 / 2 / PRIOR_SCALE**2
-        logs = logs + np.log(np.gradient(means, axis=1)) + of_spread[:, None] + log_prior
+        logs = self.logs + np.log(np.gradient(self.means, axis=1)) + of_spread[:, None] + log_prior
         weights: Floats = np.exp(logs - logs.max())
         weights /= weights.sum()
         return weights
@@ -690,37 +573,25 @@ class PooledRate:
 
     def prediction_limits(self, confidence_level: float) -> intervals.Limits:
         """Return the interval of the rate at another site, or [0, 1] for fewer than 3 sites."""
-        if len(self.sites.sizes) < 3:
+        if len(self.sizes) < 3:
             return 0.0, 1.0
         return self._limit(confidence_level, SPREADS)
 
     def _limit(self, confidence_level: float, spreads: Floats) -> intervals.Limits:
         """Return quantiles of normal deviates of these spreads around the means of the grid."""
-        tail, means = (1 - confidence_level) / 2, self.grid[0]
-        low, high = 0.0, 1.0
-        if self.sites.rate > 0:  # prior 1/p of the rate is 1 - p of its log-odds
-            low = _quantile(means, self.weigh(log_share(-means)), spreads, tail)
-        if self.sites.rate < 1:
-            high = _quantile(means, self.weigh(log_share(means)), spreads, 1 - tail)
+        # a spread of 0 becomes half the grid spacing, which smooths the sum
+        widths = np.hypot(spreads[:, None], np.gradient(self.means, axis=1) / 2)
+        margin = 10 * float(widths.max())
+        ends = float(self.means.min()) - margin, float(self.means.max()) + margin
+
+        def excess(odds: float, weights: Floats, share: float) -> float:
+            return float(np.sum(weights * ndtr((odds - self.means) / widths))) - share
+
+        low, high, tail = 0.0, 1.0, (1 - confidence_level) / 2
+        if self.rate > 0:  # prior 1/p of the rate is 1 - p of its log-odds
+            args = self.weigh(log_expit(-self.means)), tail
+            low = float(expit(optimize.brentq(excess, *ends, args, xtol=1e-8)))
+        if self.rate < 1:
+            args = self.weigh(log_expit(self.means)), 1 - tail
+            high = float(expit(optimize.brentq(excess, *ends, args, xtol=1e-8)))
         return min(low, self.mean), max(high, self.mean)
-
-
-def log_share(odds: Floats) -> Floats:
-    """Return ``log(expit(odds))``."""
-    return -log1pexp(-odds)
-
-
-def _quantile(means: Floats, weights: Floats, spreads: Floats, share: float) -> float:
-    """Return a quantile of a mixture of normal distributions, as a rate."""
-    kept = weights > 1e-12
-    centers, mass = means[kept], weights[kept]
-    widths = np.broadcast_to(spreads[:, None], means.shape)[kept]
-    # a spread of 0 becomes half the grid spacing, which smooths the sum
-    widths = np.hypot(widths, np.gradient(means, axis=1)[kept] / 2)
-
-    def excess(odds: float) -> float:
-        return float(np.sum(mass * ndtr((odds - centers) / widths))) - share
-
-    margin = 10 * float(widths.max())
-    ends = float(centers.min()) - margin, float(centers.max()) + margin
-    return float(expit(optimize.brentq(excess, *ends, xtol=1e-8)))

@@ -16,7 +16,7 @@ from skeval._inference.estimate import ConfidenceInterval, Estimate, Results
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions, compare_scores
-from skeval.model_selection._pair_tests import correct, time_blocks
+from skeval.model_selection._comparison import compare_pairs
 from skeval.report import _sections, _sentences
 from skeval.report._arguments import mirror
 from skeval.report._findings import Judgment, ScoredReport, judge, read_once
@@ -536,12 +536,13 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
     weight = predictions[0].weight[tested]
     scores *= (weight / weight.mean())[:, None]
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
-        return Comparison(
+        return compare_pairs(
+            "time_blocks",
+            scores.mean(axis=0),
+            (scores,),
+            "two-sided",
+            level,
             names=tuple(reports),
-            values=scores.mean(axis=0),
-            tests=correct(time_blocks(scores), "time_blocks", level),
-            method="time_blocks",
-            confidence_level=level,
             scoring=scoring,
             n_samples=len(scores),
         )

@@ -22,7 +22,7 @@ from sklearn.metrics import (
     zero_one_loss,
 )
 
-from skeval._inference.paired import Contrasts, step_down
+from skeval._inference.paired import accumulate_largest, step_down
 from skeval.metrics import error_rate
 from skeval.model_selection import compare_predictions, metric_interval
 from skeval.report import evaluate_predictions
@@ -170,11 +170,11 @@ def test_p_values_step_down():
         exceeding = np.sum(drawn[:, left].max(axis=1) >= statistics[left[0]])
         largest = max(largest, (1 + exceeding) / 501)
         expected[left.pop(0)] = largest
-    contrasts = Contrasts(values, pairs, errors)
-    pvalues, largest = step_down(statistics, contrasts)
+    pvalues, largest = step_down(statistics, values, errors, pairs)
     np.testing.assert_allclose(pvalues, expected)
     np.testing.assert_allclose(largest, drawn.max(axis=1))
-    np.testing.assert_allclose(contrasts.largest, largest)
+    *_, in_order = accumulate_largest(values, errors, pairs)
+    np.testing.assert_allclose(in_order, largest)
 
 
 def test_intervals_hold_together_and_say_what_ranks_may_be():

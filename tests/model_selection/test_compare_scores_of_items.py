@@ -67,7 +67,7 @@ def test_long_and_wide_tables_of_tasks_agree():
         other = other or of_long[name, "small"]
         assert_allclose(sign * other.value, one.value)
         assert_allclose(other.standard_error, one.standard_error)
-    assert of_wide.extra.n_items == of_long.extra.n_items == 120
+    assert of_wide.n_samples == of_long.n_samples == 120
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ calls = []
 
 
 def ours(table, exact=True, correction=True):
-    """Ours where it chooses the same form of the test: exact for few pairs, else corrected."""
+    """Ours for the exact test."""
     only_a, only_b = (int(np.asarray(table)[cell]) for cell in ((0, 1), (1, 0)))
-    if exact != (only_a + only_b < 25) or not correction:
+    if not exact:
         return THEIRS(table, exact=exact, correction=correction)
     calls.append((exact, only_a, only_b))
     a = np.repeat([1.0, 0.0], [only_a, only_b])
