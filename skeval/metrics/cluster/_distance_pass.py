@@ -2,7 +2,7 @@
 
 Pairwise indices are reductions of this matrix by cluster, that is, sums, largest and smallest
 entries. The unit of work is a strip of rows. Strips are gathered in order, so results do not
-depend on the number of threads. `pass_over_rows` uses a sample of the rows of each cluster. The
+depend on the number of threads. `measure_rows` uses a sample of the rows of each cluster. The
 module ends with nearest neighbors, which the pass or a tree computes. The equations are in
 doc/derivations/distance_pass.rst.
 """
@@ -304,7 +304,7 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
         sums=bool(needs & SUMS) and in_table,
         extremes=bool(needs & EXTREMES),
         by_pair="min_between" in needs,
-        nearest=Nearest(partition.cluster, L, samples.zero) if L else None,
+        nearest=Nearest(partition.cluster, L) if L else None,
         n_jobs=n_jobs,
     )
     result: dict[str, Any] = {}
@@ -367,37 +367,29 @@ def silhouettes(sums: np.ndarray, partition: _distances.Partition, rows: slice) 
     return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
 
 
-def pass_over_rows(
-    samples: Samples, sampled: list[slice], L: int
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Yield slices of the sampled rows, with their sums (K, r) (eq. 1) and neighbor weights (r,).
+def measure_rows(samples: Samples, rows: np.ndarray, L: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums (K, r) (eq. 1) and the neighbor weights (r,) of some of the sorted rows.
 
     The weight of a row is the sum of the weights of its L nearest neighbors in other clusters.
     """
-    tiles, zero = samples.tiles, samples.zero
-    starts, cluster = samples.partition.starts, samples.partition.cluster
-    # tiles of all columns, with their runs of clusters
-    cuts = cut_points(starts, len(cluster), TILE_COLUMNS)
-    columns = [slice(a, b) for a, b in zip([0, *cuts[:-1]], cuts, strict=True)]
-    segments = [Segments(starts, part.start, part.stop) for part in columns]
+    tiles, partition = samples.tiles, samples.partition
+    starts, cluster = partition.starts, partition.cluster
 
-    def reduce(rows: slice) -> tuple[slice, np.ndarray, np.ndarray]:
-        strip, own = tiles(rows), np.arange(rows.start, rows.stop)
-        sums, nearest = (
-            np.zeros((len(own), len(starts))),
-            Nearest(cluster[rows], L, zero, other=cluster),
-        )
-        for part, runs in zip(columns, segments, strict=True):
-            block = strip(part)
-            sums[:, runs.clusters] += np.add.reduceat(block, runs.offsets, axis=1)  # eq. 1
-            met = own[(own >= part.start) & (own < part.stop)]
-            block[met - rows.start, met - part.start] = np.inf
-            nearest.look(block, slice(0, len(own)), part)
-        return rows, sums.T, nearest.foreign_weights()
+    def reduce(row: int) -> tuple[np.ndarray, float]:
+        distance = tiles(slice(row, row + 1))(slice(0, len(cluster)))[0]  # (n,)
+        sums = np.add.reduceat(distance, starts)  # eq. 1
+        # the L nearest other samples, and all that tie with the last
+        distance[row] = np.inf
+        reach = np.partition(distance, L - 1)[L - 1] * (1 + TIED)
+        near = np.flatnonzero(distance <= reach)
+        near = near[np.argsort(distance[near])]
+        one = np.ones(len(near), np.intp)
+        weights = shared_weights(0 * one, distance[near], one, L)
+        return sums, float(weights @ (cluster[near] != cluster[row]))
 
-    strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
-    parallel = Parallel(samples.n_jobs, require="sharedmem", return_as="generator")
-    yield from parallel(delayed(reduce)(rows) for rows in strips)
+    parallel = Parallel(samples.n_jobs, require="sharedmem")
+    sums, weights = zip(*parallel(delayed(reduce)(row) for row in rows.tolist()), strict=True)
+    return np.transpose(sums), np.array(weights)
 
 
 # Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles
@@ -415,17 +407,13 @@ VISIT_COST = 4  # cost of a visited point, in units of a pair of rows in the pas
 class Nearest:
     """The current L nearest neighbors of each of n rows, with all ties of the last.
 
-    cluster (n,): cluster of each row; other: cluster of each candidate neighbor, by default the
-    same. zero: distances up to this count as 0. reach (n,): radii that contain all neighbors with a
-    weight (eq. 4). found: sorted arrays with an entry for each row and distance: the row, the
-    distance, the number of neighbors at this distance, and how many of them are in another cluster.
+    cluster (n,): cluster of each row. reach (n,): radii that contain all neighbors with a weight
+    (eq. 4). found: sorted arrays with an entry for each row and distance: the row, the distance,
+    the number of neighbors at this distance, and how many of them are in another cluster.
     """
 
-    def __init__(
-        self, cluster: np.ndarray, L: int, zero: float, *, other: np.ndarray | None = None
-    ) -> None:
-        self.cluster, self.other = cluster, cluster if other is None else other
-        self.L, self.zero = L, zero
+    def __init__(self, cluster: np.ndarray, L: int) -> None:
+        self.cluster, self.L = cluster, L
         self.reach = np.full(len(cluster), np.finfo(float).max)
         none = np.empty(0, dtype=np.intp)
         self.found = none, np.empty(0), none, none
@@ -434,7 +422,7 @@ class Nearest:
 
     def part(self, rows: slice) -> Nearest:
         """Return an empty instance for some rows, with the same reach."""
-        part = Nearest(self.cluster[rows], self.L, self.zero)
+        part = Nearest(self.cluster[rows], self.L)
         part.reach = self.reach[rows].copy()
         return part
 
@@ -449,17 +437,15 @@ class Nearest:
             return
         near = block.take(hit, axis=axis)  # (q, c)
         near, hit = near.T if axis else near, rows.start + hit
-        if self.zero:
-            near[near <= self.zero] = 0.0
         # the L-th distance of the block is a bound for rows that have none
         free = np.flatnonzero(self.reach[hit] == np.finfo(float).max)
         if len(free) and near.shape[1] > self.L:
             some = near if len(free) == len(hit) else near[free]
             bound = np.partition(some, self.L - 1, axis=1)[:, self.L - 1]
-            self.reach[hit[free]] = np.maximum(bound * (1 + TIED), self.zero)
+            self.reach[hit[free]] = bound * (1 + TIED)
         at, column = np.divmod(np.flatnonzero(near <= self.reach[hit, None]), near.shape[1])
-        row, cluster = hit[at], self.other[others]
-        foreign = (self.cluster[row] != cluster[column]).astype(np.intp)
+        row = hit[at]
+        foreign = (self.cluster[row] != self.cluster[others][column]).astype(np.intp)
         self.add(row, near[at, column], np.ones(len(at), dtype=np.intp), foreign)
 
     def add(self, *entries: np.ndarray) -> None:
@@ -490,7 +476,7 @@ class Nearest:
         # number of neighbors up to each entry, in its row
         rank = count_up(row, copies)
         is_last = (rank >= self.L) & (rank - copies < self.L)
-        reach = np.maximum(distance[is_last] * (1 + TIED), self.zero)
+        reach = distance[is_last] * (1 + TIED)
         self.reach[row[is_last]] = np.minimum(self.reach[row[is_last]], reach)  # eq. 4
         kept = distance <= self.reach[row]
         self.found = row[kept], distance[kept], copies[kept], foreign[kept]

@@ -123,11 +123,6 @@ class Samples:
             return euclidean_tiles(points, self.partition.starts)
         return point_tiles(distance_function(self.metric, points), points, self.metric)
 
-    @property
-    def zero(self) -> float:
-        """Distance that may be a rounding error of 0. Most metrics are exact at 0."""
-        return ROUNDED_ZERO.get(self.metric, 0.0) if isinstance(self.metric, str) else 0.0
-
 
 def euclidean(a: Points, b: Points) -> np.ndarray:
     """Return the (r, c) Euclidean distances."""
@@ -247,7 +242,7 @@ def _enlarge(points: np.ndarray) -> np.ndarray:
 def check_distances(block: np.ndarray, metric: str | Callable) -> np.ndarray:
     """Return a block of distances. Raise an error unless all are finite and nonnegative."""
     if isinstance(metric, str):
-        np.maximum(block, 0.0, out=block)  # rounding; nan stays
+        block[block <= ROUNDED_ZERO.get(metric, 0.0)] = 0.0  # rounding; nan stays
     wrong = block[~((block >= 0) & (block < np.inf))]
     if len(wrong):
         raise ValueError(
@@ -421,9 +416,7 @@ def between_centroids(
     between = distance_function(metric, points)(centroids, centroids)
     np.fill_diagonal(between, 0.0)
     check_distances(between, metric)
-    # distances that are rounding errors of 0
-    noise = ROUNDED_ZERO.get(metric, 0.0) if isinstance(metric, str) else 0.0
-    between[coincide | (between <= noise)] = 0.0
+    between[coincide] = 0.0
     return between
 
 
