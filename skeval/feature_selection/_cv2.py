@@ -856,7 +856,6 @@ def compare_selections(
             cv2_error=float(cv2_errors.mean()),
             cv1_errors=cv1_errors,
             cv2_errors=cv2_errors,
-            n_repeats=len(cv1_errors),
             n_failed=len(cv1) - len(done),
         ),
         confidence_level=inputs.confidence_level,
@@ -875,8 +874,6 @@ class BiasExtra:
         Error rate with the features selected in every training part (CV2).
     cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
         Error rates CV1 and CV2 in each repeat.
-    n_repeats : int
-        Number of repeats.
     n_failed : int
         Number of folds in which a fit failed.
     """
@@ -885,7 +882,6 @@ class BiasExtra:
     cv2_error: float
     cv1_errors: np.ndarray = field(repr=False)
     cv2_errors: np.ndarray = field(repr=False)
-    n_repeats: int
     n_failed: int
 
 
@@ -897,8 +893,6 @@ class StabilityExtra:
     ----------
     n_rounds : int
         Number of rounds.
-    n_features : int
-        Number of features.
     selected_ever : int
         Number of features that were selected in any round.
     selected_always : int
@@ -908,7 +902,6 @@ class StabilityExtra:
     """
 
     n_rounds: int
-    n_features: int
     selected_ever: int
     selected_always: int
     frequency: np.ndarray = field(repr=False)
@@ -957,11 +950,11 @@ def selection_stability(
     -------
     Estimate
         The measure as `value`, with its interval. In `extra`, `frequency` is the fraction of the
-        rounds that selected each feature, `n_rounds` and `n_features` are numbers of rounds and
-        features, and `selected_ever` and `selected_always` are numbers of features selected in any
-        and in all rounds. The value and its interval are nan, with an `UndefinedMetricWarning`, if
-        the measure is 0/0. This happens for a single round, if no feature or every feature is
-        selected (Nogueira, Kuncheva), or for a pair of empty rounds (Jaccard).
+        rounds that selected each feature, `n_rounds` is the number of rounds, and `selected_ever`
+        and `selected_always` are numbers of features selected in any and in all rounds. The value
+        and its interval are nan, with an `UndefinedMetricWarning`, if the measure is 0/0. This
+        happens for a single round, if no feature or every feature is selected (Nogueira, Kuncheva),
+        or for a pair of empty rounds (Jaccard).
 
     Raises
     ------
@@ -1031,7 +1024,6 @@ def measure_stability(
         limits=limits,
         extra=StabilityExtra(
             n_rounds=len(chosen),
-            n_features=len(frequency),
             selected_ever=int(np.count_nonzero(frequency)),
             selected_always=int(np.sum(frequency == 1)),
             frequency=frequency,
