@@ -172,15 +172,19 @@ def mend(
 
     aa (r,) and bb (c,) are the squared norms. `take` returns the points, which are rarely needed.
     """
-    # a block whose columns are all far from the rows has no close pairs
-    gap = np.sqrt(bb.min()) - np.sqrt(aa.max())
-    if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):  # eq. 12
+    # columns that are far from all rows have no close pairs (eq. 12)
+    gap = np.sqrt(bb) - np.sqrt(aa.max())
+    near = np.flatnonzero((gap <= 0) | (gap**2 <= CLOSE * (aa.max() + bb)))
+    if not len(near):
         return
+    columns = slice(near[0], near[-1] + 1)
+    squared, bb = squared[:, columns], bb[columns]
     # close pairs, whose distance has lost digits, are computed again
     rows = np.flatnonzero(squared.min(axis=1) < CLOSE * (aa + bb.max()))
     if not len(rows):
         return
     a, b = take()
+    b = b[columns]
     close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
     fits = not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
     if ONE_BY_ONE * np.count_nonzero(close) > squared.size and fits:

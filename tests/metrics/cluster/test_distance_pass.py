@@ -16,30 +16,29 @@ from skeval.metrics.cluster._distances import euclidean, euclidean_tiles, point_
 rng = np.random.default_rng(5)
 
 
-@pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1), (6, 3)], ids=str)
-def tile_size(request, monkeypatch):
-    monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
-    monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
+@pytest.fixture(params=[1, 100, 300, 2**18])
+def strip_size(request, monkeypatch):
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", request.param)
 
 
 SIZES = [[20, 1, 15, 4], [40], [1] * 40, [39, 1], [1, 39], [7, 7, 7, 7, 7, 5], [2, 2, 1, 1, 34]]
 
 
-@pytest.mark.usefixtures("tile_size")
+@pytest.mark.usefixtures("strip_size")
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_reductions(sizes):
     points = rng.normal(size=(40, 6))
     D = cdist(points, points)
     starts = np.cumsum(sizes) - sizes
     cluster = np.repeat(np.arange(len(sizes)), sizes)
-    found = passes.distance_pass(euclidean_tiles(points, starts), starts, 40)
+    sums, largest, smallest = passes.distance_pass(euclidean_tiles(points, starts), starts, 40)
     own = cluster[:, None] == np.arange(len(sizes))
-    np.testing.assert_allclose(found.sums, (D @ own).T, rtol=1e-12)
+    np.testing.assert_allclose(sums, (D @ own).T, rtol=1e-12)
     for k in range(len(sizes)):
-        assert found.largest[k] == pytest.approx(D[own[:, k]][:, own[:, k]].max(), rel=1e-12)
+        assert largest[k] == pytest.approx(D[own[:, k]][:, own[:, k]].max(), rel=1e-12)
         for m in range(len(sizes)):
             nearest = np.inf if k == m else D[own[:, k]][:, own[:, m]].min()
-            assert found.smallest[k, m] == pytest.approx(nearest, rel=1e-12)
+            assert smallest[k, m] == pytest.approx(nearest, rel=1e-12)
 
 
 ANGLE = rng.uniform(0, 2 * np.pi, 900)
@@ -91,10 +90,10 @@ def test_diameter_of_any_grid_points(points):
     assert found == pytest.approx(expected, rel=1e-13)
 
 
-@pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1), (6, 3)], ids=str)
+@pytest.fixture(params=[(1, 1), (200, 7), (2**18, 384)], ids=str)
 def few_waiting(request, monkeypatch):
-    monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
-    monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", request.param[0])
+    monkeypatch.setattr(passes, "BOUND_ROWS", request.param[1])
     monkeypatch.setattr(passes, "MAX_WAITING", 5)
 
 
