@@ -378,7 +378,10 @@ class CV2FeatureSelectionPipeline(
         arguments: dict[str, dict[str, Any]],
     ) -> None:
         if self.final == "consensus":
-            chosen = consensus_support(self.fold_supports_, self._fold_ranks)
+            # the most often selected features, ties by mean rank and then by position
+            order = np.lexsort((self._fold_ranks.mean(axis=0), -self.fold_supports_.sum(axis=0)))
+            chosen = np.zeros(len(order), dtype=bool)
+            chosen[order[: int(np.rint(self.fold_supports_.sum(axis=1).mean()))]] = True
             # steps that do not select are fitted to all samples
             preprocessor = clone(Pipeline([("preprocessing", without_selection(selector))]))
             self.preprocessor_: Any = preprocessor.fit(
@@ -396,7 +399,14 @@ class CV2FeatureSelectionPipeline(
         classifier = clone(self._classifier())
         selected = self._select(X, "fit", metadata)
         self.classifier_: Any = classifier.fit(selected, y, **arguments["classifier"])
-        withhold_estimates(self.classifier_)
+        # the error of the classifier itself would ignore the selection
+        final = last_step(getattr(self.classifier_, "best_estimator_", self.classifier_))
+        if hasattr(final, "_withhold_estimates"):
+            final._withhold_estimates(
+                "The error of the classifier ignores the feature selection, which used all labels. "
+                "Use cv2_error_ of the CV2FeatureSelectionPipeline, or use "
+                "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
+            )
 
     def _select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
         """Return the final features of X for a call of `method` with the arguments `params`."""
@@ -607,20 +617,6 @@ def support_refit(
     return supports(pipeline._classifier(), X, target, (pipeline._selector(X.shape[1]),))
 
 
-def withhold_estimates(classifier: Any) -> None:
-    """Make the classifier raise an error if its own error estimate is read.
-
-    That estimate ignores the selection.
-    """
-    final = last_step(getattr(classifier, "best_estimator_", classifier))
-    if hasattr(final, "_withhold_estimates"):
-        final._withhold_estimates(
-            "The error of the classifier ignores the feature selection, which used all labels. "
-            "Use cv2_error_ of the CV2FeatureSelectionPipeline, or use "
-            "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
-        )
-
-
 def check_order(selector: Any, classifier: Any) -> None:
     """Raise an error if the selector and the classifier are in each other's place."""
     if not hasattr(selector, "transform") and hasattr(classifier, "transform"):
@@ -630,33 +626,9 @@ def check_order(selector: Any, classifier: Any) -> None:
         )
 
 
-def check_selector(selector: Any, n_features: int) -> None:
-    """Raise an error unless `selector` transforms, with `k` at most the number of features."""
-    _checks.check_methods("selector", selector, "fit", "transform")
-    k = getattr(selector, "k", None)
-    if isinstance(k, Integral) and int(k) > n_features:
-        raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")
-
-
 def read_round(model: Any, X: Any, y: Any) -> SelectedColumns | None:
     """Return the columns that an inner round selected, or None for extraction."""
     return read_selection(model.selector_, X.shape[1])
-
-
-def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the mask of the most often selected features, in the mean number of the rounds.
-
-    Parameters
-    ----------
-    supports : bool ndarray of shape (n_rounds, n_features)
-    ranks : ndarray of shape (n_rounds, n_features)
-        Rank of each feature in each round, where 1 is best. Ranks break ties of the frequency.
-    """
-    times = supports.sum(axis=0)
-    order = np.lexsort((ranks.mean(axis=0), -times))  # remaining ties are broken by position
-    mask = np.zeros(len(times), dtype=bool)
-    mask[order[: int(np.rint(supports.sum(axis=1).mean()))]] = True
-    return mask
 
 
 @_checks.in_order(classifier=_checks.is_no_table)
@@ -783,7 +755,10 @@ def selection_bias(
     X, target = inputs.X if hasattr(inputs.X, "shape") else np.asarray(inputs.X), inputs.target
     if len(X.shape) != 2:
         raise ValueError(f"X must have the shape (n_samples, n_features), got {X.shape}.")
-    check_selector(selector, X.shape[1])
+    _checks.check_methods("selector", selector, "fit", "transform")
+    k = getattr(selector, "k", None)
+    if isinstance(k, Integral) and int(k) > X.shape[1]:
+        raise ValueError(f"selector must select at most the {X.shape[1]} features of X, got k={k}.")
     selector = prepare_selector(selector)
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")

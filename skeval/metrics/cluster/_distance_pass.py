@@ -185,38 +185,27 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
         n_jobs=n_jobs,
     )
     result: dict[str, Any] = {}
-    if needs & SUMS:
-        strips: ClusterSums = [(slice(0, n), sums)]
-        if not in_table:  # each pair is computed twice
-            blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
-            strips = ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
-        result |= _reduce_sums(strips, partition, needs)
     if needs & EXTREMES:
         result["extremes"] = float(smallest.min()), float(largest.max())
         np.fill_diagonal(smallest, np.nan)
         result |= {"max_within": largest, "min_between": smallest}
     if nearest is not None:
         result["connectivity"] = float(nearest.foreign_weights().sum())
-    return result
-
-
-def _reduce_sums(
-    strips: ClusterSums, partition: _distances.Partition, needs: Set[str]
-) -> dict[str, Any]:
-    """Return the quantities from the (K, n) sums of distances to clusters, strip by strip.
-
-    The (K, K) totals, which are large for many clusters, are omitted if only silhouettes are
-    computed.
-    """
-    result: dict[str, Any] = {}
-    K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
-    totals = np.zeros((K, K)) if needs & {"mean_within", "mean_between"} else None
+    if not needs & SUMS:
+        return result
+    strips: ClusterSums = [(slice(0, n), sums)]
+    if not in_table:  # each pair is computed twice
+        blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
+        strips = ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
+    # the (K, K) totals, which are large for many clusters, are not for silhouettes (eq. 5)
+    silhouette, of_pairs = np.empty(n), needs & {"mean_within", "mean_between"}
+    totals = np.zeros((partition.n_clusters,) * 2 if of_pairs else (0, 0))
     for rows, sums in strips:
         if "silhouette_samples" in needs:
             silhouette[rows] = silhouettes(sums, partition, rows)
-        if totals is not None:  # eq. 5, from the rows of these clusters
+        if of_pairs:
             np.add.at(totals.T, partition.cluster[rows], sums.T)
-    if totals is not None:  # means, in place because the table may be large
+    if of_pairs:  # means, in place because the table may be large
         result["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
         totals /= partition.sizes[:, None]
         totals /= partition.sizes
@@ -278,6 +267,7 @@ TREE_NUMBERS = 2**21  # tree distances stored at a time
 BOUND_ROWS = 384  # rows whose distances bound the search for neighbors
 LEAF = 100  # maximum number of points in a leaf of a k-d tree
 PILOT = 64  # maximum number of pilot searches that estimate the cost of a tree
+CUBE = 1.5  # half the edge of a cube around the points that a search visits, in units of its radius
 VISIT_COST = 4  # cost of a visited point, in units of a pair of rows in the pass
 
 
@@ -400,8 +390,8 @@ def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
     n, tree = len(points), cKDTree(points, leafsize=LEAF)
     # the mean number of points that a search visits, from a sample (eq. 6)
     some = points[:: -(-n // PILOT)]
-    radius = np.reshape(tree.query(some, [L + 1])[0], -1)
-    if points_visited(tree, some, radius) > n / VISIT_COST:
+    reach = CUBE * tree.query(some, [L + 1])[0][:, 0]
+    if tree.query_ball_point(some, reach, p=np.inf, return_length=True).mean() > n / VISIT_COST:
         return None
     # the sample itself, L others and one beyond; more where the last one ties with the L-th
     k, left, total = L + 2, np.arange(n), 0.0
@@ -423,34 +413,6 @@ def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
             incomplete.append(rows[~complete])
         left, k = np.concatenate(incomplete), 2 * k
     return total
-
-
-def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | float) -> float:
-    """Return the mean number of points in the leaves that a ball around a query intersects.
-
-    Each entry of the stack is a node, the (m,) queries whose balls reach its cell, and their (m, p)
-    offsets from that cell.
-    """
-    # offsets of the queries from the cell of the root
-    radius, total = np.broadcast_to(radius, len(queries)), 0
-    offset = np.maximum(np.maximum(tree.mins - queries, queries - tree.maxes), 0.0)
-    stack = [(tree.tree, np.arange(len(queries)), offset)]
-    while stack:
-        node, rows, offset = stack.pop()
-        near = _distances.squared_norms(offset) <= radius[rows] ** 2
-        rows, offset = rows[near], offset[near]
-        if not len(rows):
-            continue
-        if node.split_dim < 0:
-            total += node.children * len(rows)
-            continue
-        # offsets from the two halves of the cell
-        beyond = queries[rows, node.split_dim] - node.split
-        for child, distance in ((node.lesser, beyond), (node.greater, -beyond)):
-            farther = offset.copy()
-            np.maximum(farther[:, node.split_dim], distance, out=farther[:, node.split_dim])
-            stack.append((child, rows, farther))
-    return total / len(queries)
 
 
 # Exact nearest pair between clusters and exact diameter without all n^2 distances.
@@ -483,7 +445,8 @@ def nearest_between(
             best = min(best, float(np.min(tree.query(larger[begin:end], **bound)[0])))  # eq. 3
             if not begin and best > 0:  # a sample of searches within this bound (eq. 10)
                 some = larger[:: -(-len(larger) // PILOT)]
-                if points_visited(tree, some, best) * n_digits > budget:
+                visited = tree.query_ball_point(some, CUBE * best, p=np.inf, return_length=True)
+                if visited.mean() * n_digits > budget:
                     return None
             # growing batches, so that the bound is tight early
             begin, end = end, 2 * end

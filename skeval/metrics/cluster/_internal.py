@@ -996,7 +996,15 @@ def dbcv_score(
         delayed(_density_tree)(samples.tiles, rows, dimension) for rows in partition.members
     )
     sparseness = np.array([sparse for sparse, _ in trees])
-    separation = _separations(samples, np.concatenate([reach for _, reach in trees]))
+    reach = np.concatenate([reach for _, reach in trees])
+
+    def reachabilities(rows: slice) -> Callable[[slice], np.ndarray]:
+        strip, own = samples.tiles(rows), reach[rows, None]
+        return lambda columns: np.maximum(np.maximum(strip(columns), reach[columns]), own)
+
+    options: Any = {"sums": False, "n_jobs": n_jobs}
+    nearest = _distance_pass.distance_pass(reachabilities, starts, len(reach), **options)[2]
+    separation = nearest.min(axis=1)
     larger = np.maximum(separation, sparseness)
     if not larger.all():
         return give_nan("DBCV is 0/0, because all samples of two clusters are the same point.")
@@ -1061,22 +1069,6 @@ def _spanning_tree(
         last = int(among[0])
         ends[step], weights[step] = (parent[last], last), best[0, last]
     return ends, weights
-
-
-def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
-    """Return the (K,) smallest reachability between inner samples of a cluster and of others."""
-    partition = samples.partition
-    smallest = np.full(partition.n_clusters, np.inf)
-    for k, members in enumerate(partition.members[:-1]):
-        # from cluster k to all later ones, for both sides of each pair of clusters
-        others = slice(members.stop, partition.n_samples)
-        starts = partition.starts[k + 1 :] - members.stop
-        for rows, distances in _distance_pass.whole_rows(samples.tiles, members, others):
-            weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
-            by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
-            smallest[k] = min(smallest[k], by_cluster.min())
-            np.minimum(smallest[k + 1 :], by_cluster, out=smallest[k + 1 :])
-    return smallest
 
 
 @dataclass(frozen=True)
