@@ -36,29 +36,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skeval._adapters.runner import UNKNOWN, Runner, Solver, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
+from skeval._resampling import inputs as _inputs
 from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import (
-    OF_CLASSIFIER,
-    OF_SELECTOR,
-    FitOutput,
-    HintsAtParams,
-    Inputs,
-    Params,
-    check_takes_weights,
-    drop_unweighted,
-    fit_arguments,
-    is_routed,
-    last_step,
-    mean_of_tested,
-    params_of_part,
-    read_weight,
-    repeat_rows,
-    resolve_loss,
-    route_call,
-    route_fit,
-    validate_inputs,
-)
 from skeval._resampling.progress import fit_task
 from skeval._resampling.sampling_units import Target
 from skeval.utils import _checks
@@ -87,7 +67,7 @@ def classifier_has(method: str) -> Callable[[Any], bool]:
 
 
 class CV2FeatureSelectionPipeline(
-    HintsAtParams, CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
+    _inputs.HintsAtParams, CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
 ):
     """Feature selection and classifier as one estimator, with its cross-validated error.
 
@@ -263,17 +243,17 @@ class CV2FeatureSelectionPipeline(
         selector = self._selector(X.shape[1])
         weights, cv = None, self.cv
         if sample_weight is not None:
-            if not is_routed(self):
-                check_takes_weights(self._classifier())
+            if not _inputs.is_routed(self):
+                _inputs.check_takes_weights(self._classifier())
             weights = _checks.check_weights("sample_weight", sample_weight, len(y))
             params = params_of_rows(X, params, np.flatnonzero(weights))
-            X, y, weights, groups, cv = drop_unweighted(X, y, weights, groups, cv)
+            X, y, weights, groups, cv = _inputs.drop_unweighted(X, y, weights, groups, cv)
         self._fit_groups = groups
         metadata = {"sample_weight": weights, "groups": groups} | params
         metadata = {name: value for name, value in metadata.items() if value is not None}
         # counts repeat rows in the final fit; the rounds repeat those of their training parts
-        rows, final = repeat_rows(selector, X, metadata)
-        arguments = route_fit(self, final, selector=selector, classifier=self._classifier())
+        rows, final = _inputs.repeat_rows(selector, X, metadata)
+        arguments = _inputs.route_fit(self, final, selector=selector, classifier=self._classifier())
         self.classes_: np.ndarray
         # classes
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -323,7 +303,7 @@ class CV2FeatureSelectionPipeline(
 
     def _run_rounds(
         self, X: Any, target: Target, metadata: dict[str, Any], cv: Any
-    ) -> list[FitOutput]:
+    ) -> list[_inputs.FitOutput]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
         _checks.check_jobs(self.n_jobs, self.verbose)
         # a fit for each fold
@@ -334,7 +314,7 @@ class CV2FeatureSelectionPipeline(
             )
         cv = plans.limit_folds(cv, target.codes)
         folds = plans.resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
-        inputs = Inputs(
+        inputs = _inputs.Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
@@ -348,12 +328,13 @@ class CV2FeatureSelectionPipeline(
         return [output for _, outputs in fits for output in outputs]
 
     def _store_rounds(
-        self, rounds: list[FitOutput], target: Target, weights: np.ndarray | None
+        self, rounds: list[_inputs.FitOutput], target: Target, weights: np.ndarray | None
     ) -> None:
         # error of all held-out predictions
         tested = np.concatenate([output.rows for output in rounds])
         wrong = np.concatenate([output.predicted for output in rounds]) != target.codes[tested]
-        self.cv2_error_: float = mean_of_tested(wrong, None if weights is None else weights[tested])
+        weights = None if weights is None else weights[tested]
+        self.cv2_error_: float = _inputs.mean_of_tested(wrong, weights)
         # selected columns, if the selector keeps columns
         selections = [one for output in rounds for one in output.notes or () if one is not None]
         if len(selections) == len(rounds):
@@ -385,7 +366,7 @@ class CV2FeatureSelectionPipeline(
             # steps that do not select are fitted to all samples
             preprocessor = clone(Pipeline([("preprocessing", without_selection(selector))]))
             self.preprocessor_: Any = preprocessor.fit(
-                X, y, **params_of_part(preprocessor, metadata)
+                X, y, **_inputs.params_of_part(preprocessor, metadata)
             )
             kept = cast("SelectedColumns", read_selection(self.preprocessor_, X.shape[1])).support
             self.support_: np.ndarray = chosen & kept
@@ -400,7 +381,7 @@ class CV2FeatureSelectionPipeline(
         selected = self._select(X, "fit", metadata)
         self.classifier_: Any = classifier.fit(selected, y, **arguments["classifier"])
         # the error of the classifier itself would ignore the selection
-        final = last_step(getattr(self.classifier_, "best_estimator_", self.classifier_))
+        final = _inputs.last_step(getattr(self.classifier_, "best_estimator_", self.classifier_))
         if hasattr(final, "_withhold_estimates"):
             final._withhold_estimates(
                 "The error of the classifier ignores the feature selection, which used all labels. "
@@ -410,7 +391,7 @@ class CV2FeatureSelectionPipeline(
 
     def _select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
         """Return the final features of X for a call of `method` with the arguments `params`."""
-        params = route_call(self, method, params, "selector", "transform")
+        params = _inputs.route_call(self, method, params, "selector", "transform")
         if self.final == "refit":
             return self.selector_.transform(X, **params)
         return safe_indexing(self.preprocessor_.transform(X, **params), self._columns, axis=1)
@@ -418,7 +399,7 @@ class CV2FeatureSelectionPipeline(
     def _respond(self, method: str, X: Any, params: dict[str, Any]) -> Any:
         """Return the output of a method of the classifier for the final features of X."""
         selected = self._check_and_select(X, method, params)
-        routed = route_call(self, method, params, "classifier", method)
+        routed = _inputs.route_call(self, method, params, "classifier", method)
         return getattr(self.classifier_, method)(selected, **routed)
 
     def _check_and_select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
@@ -590,8 +571,8 @@ class CV2FeatureSelectionPipeline(
         """
         router = MetadataRouter(owner=type(self).__name__)
         router.add_self_request(super().get_metadata_routing())
-        router.add(selector=self._selector(DEFAULT_N_FEATURES), method_mapping=OF_SELECTOR)
-        return router.add(classifier=self._classifier(), method_mapping=OF_CLASSIFIER)
+        router.add(selector=self._selector(DEFAULT_N_FEATURES), method_mapping=_inputs.OF_SELECTOR)
+        return router.add(classifier=self._classifier(), method_mapping=_inputs.OF_CLASSIFIER)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -641,7 +622,7 @@ def selection_bias(
     cv: Any = 10,
     n_repeats: int = 1,
     groups: Any = None,
-    params: Params = None,
+    params: _inputs.Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
@@ -750,7 +731,7 @@ def selection_bias(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"params": params, "name": "classifier", "confidence_level": confidence_level}
     check_order(selector, classifier)
-    inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
+    inputs = _inputs.validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
     # selector and classifier for these data
     X, target = inputs.X if hasattr(inputs.X, "shape") else np.asarray(inputs.X), inputs.target
     if len(X.shape) != 2:
@@ -768,7 +749,8 @@ def selection_bias(
     )
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
-        inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
+        weight = _inputs.read_weight(inside, sample_weight, params, len(target))
+        inputs = inputs.with_options(weight=weight)
     inputs = inputs.with_options(estimator=inside, X=X)
     result = compare_selections(inputs, (inside[:1], inside[1:]), plan, repeat_of)
     # warn of a bias
@@ -784,7 +766,7 @@ def selection_bias(
 
 
 def compare_selections(
-    inputs: Inputs,
+    inputs: _inputs.Inputs,
     parts: tuple[Pipeline, Pipeline],
     plan: plans.ResamplingPlan,
     repeat_of: np.ndarray,
@@ -796,12 +778,12 @@ def compare_selections(
     head, tail = parts
     X, everything = inputs.X, np.arange(len(inputs.target))
     # select once, on all samples
-    params = params_of_part(head, inputs.params)
-    arguments = fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
+    params = _inputs.params_of_part(head, inputs.params)
+    arguments = _inputs.fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
     selected = clone(head).fit(X, inputs.target.given, **arguments)
     check_selects(selected)
     later = {"estimator": tail, "X": selected.transform(X)}
-    outside = inputs.with_options(params=params_of_part(tail, inputs.params), **later)
+    outside = inputs.with_options(params=_inputs.params_of_part(tail, inputs.params), **later)
     # errors of the folds without and with the selection inside
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
@@ -882,9 +864,9 @@ class StabilityExtra:
     frequency: np.ndarray = field(repr=False)
 
 
-def fold_errors(inputs: Inputs, plan: plans.ResamplingPlan) -> np.ndarray:
+def fold_errors(inputs: _inputs.Inputs, plan: plans.ResamplingPlan) -> np.ndarray:
     """Return the 0-1 error of each fold of a plan."""
-    loss = resolve_loss("zero_one", inputs.target)
+    loss = _inputs.resolve_loss("zero_one", inputs.target)
     blocks = Runner(inputs).fits(plan)
     errors = [row_means(loss.of_output(inputs.target, block, output)) for block, output in blocks]
     return np.concatenate(errors)
