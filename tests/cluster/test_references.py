@@ -116,6 +116,15 @@ def test_shape_is_likely_unimodal_and_equivariant(name):
     np.testing.assert_allclose(moved_quantile(0.3), 3 * quantile(0.3) - 7, rtol=1e-2)
 
 
+def test_a_uniform_sample_has_bounds_and_a_normal_one_has_none():
+    rng = np.random.default_rng(0)
+    uniform, normal = (np.sort(SAMPLES[name](rng)) for name in ("uniform", "normal"))
+    low, high = fit_shape(uniform)[1](np.array([0.0, 1.0]))
+    assert uniform[0] - 0.02 < low < uniform[0]
+    assert uniform[-1] < high < uniform[-1] + 0.02
+    assert fit_shape(normal)[1](np.array([1e-9]))[0] < normal[0] - 1
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("n", [12, 62])
 def test_shapes_are_those_of_a_search_within_the_bounds(name, n):

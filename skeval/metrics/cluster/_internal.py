@@ -1445,7 +1445,7 @@ def estimate_from_rows(
     partition = samples.partition
     counts = allocate(partition, max_pairs)
     drawn = [rng.choice(k, m, replace=False) for k, m in zip(partition.sizes, counts, strict=True)]
-    rows = np.concatenate(list(map(np.add, partition.starts, map(np.sort, drawn))))
+    rows = np.concatenate(list(map(np.add, partition.starts, drawn)))
     L = n_neighbors if any("connectivity" in index.needs for index in indices) else 1
     sums, weights = _distance_pass.measure_rows(samples, rows, L)
     estimates = {}

@@ -41,6 +41,18 @@ def test_reductions(sizes):
             assert smallest[k, m] == pytest.approx(nearest, rel=1e-12)
 
 
+@pytest.mark.parametrize("outward", [True, False])
+def test_a_close_pair_across_strips_costs_no_digit(outward, monkeypatch):
+    """The strip of a row is compared with a column that is a little farther from the center."""
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", 1)
+    points = np.vstack([rng.normal(size=(8, 6)), np.full((2, 6), 100.0)])
+    points[8 + outward] *= 1 + 1e-9
+    tiles, starts = euclidean_tiles(points, np.array([0, 9])), np.array([0, 9])
+    smallest = passes.distance_pass(tiles, starts, 10)[2]
+    expected = np.linalg.norm(points[8] - points[9])
+    assert smallest[0, 1] == pytest.approx(expected, rel=1e-12)
+
+
 ANGLE = rng.uniform(0, 2 * np.pi, 900)
 
 
