@@ -62,9 +62,10 @@ def distance_pass(
 
     def reduce(k: int, rows: slice) -> tuple[int, slice, dict[str, Any]]:
         """Reduce the distances from some rows of cluster k to themselves and to all later rows."""
-        block, found = tiles(rows)(slice(rows.start, n)), {}  # (r, c)
+        block = tiles(rows)(slice(rows.start, n))  # (r, c)
         n_rows, own = rows.stop - rows.start, stops[k] - rows.start
         later = np.maximum(starts[k:] - rows.start, 0)  # first column of each cluster
+        found: dict[str, Any] = {}
         if sums:  # both halves of the pairs (eq. 6)
             found["row_sums"] = np.add.reduceat(block, later, axis=1).T
             found["column_sums"] = block[:, n_rows:].sum(axis=0)
@@ -216,7 +217,9 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     return result
 
 
-def silhouettes(sums: np.ndarray, partition: _distances.Partition, rows: slice) -> np.ndarray:
+def silhouettes(
+    sums: np.ndarray, partition: _distances.Partition, rows: slice | np.ndarray
+) -> np.ndarray:
     """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
     # mean distance to the own cluster
     cluster, sizes = partition.cluster[rows], partition.sizes

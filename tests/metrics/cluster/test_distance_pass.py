@@ -135,6 +135,18 @@ def test_the_nearest_are_the_nearest(L):
     assert (copies == 1).all()
 
 
+@pytest.mark.parametrize("L", [1, 5, 79])
+def test_rows_one_by_one_have_the_sums_and_ties_of_all(L):
+    points = rng.integers(0, 3, size=(80, 2)) / 3
+    starts, sizes, labels = np.array([0, 30]), np.array([30, 50]), np.repeat([0, 1], [30, 50])
+    partition = passes._distances.Partition(np.arange(80), starts, sizes, np.arange(2), 80)
+    samples = passes.Samples(points, partition, "euclidean")
+    sums, weights = passes.measure_rows(samples, np.arange(80)[::-1], L)
+    D = cdist(points, points)
+    np.testing.assert_allclose(sums[:, ::-1], np.add.reduceat(D, starts, axis=0), rtol=1e-12)
+    assert weights.sum() == pytest.approx(reference.connectivity(D, list(labels), L), rel=1e-12)
+
+
 @pytest.mark.parametrize("L", [3, 20])
 def test_ties_within_rounding(L):
     """Distances within a relative 1e-10 of each other are equal, in whatever order they come."""
