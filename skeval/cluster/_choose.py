@@ -137,9 +137,6 @@ class NClustersChoice(Result):
         Name of the measure.
     reference : {"uniform", "box", "permuted", "unimodal"}
         Kind of reference data without structure.
-    threshold : float
-        Minimum prediction strength of a clustering, whatever the reference data give. Other methods
-        ignore it.
     rule : str
         Sentence that states how the number of clusters was chosen.
     pvalue : float
@@ -166,7 +163,6 @@ class NClustersChoice(Result):
     limits: np.ndarray
     method: str
     reference: str
-    threshold: float
     rule: str
     pvalue: float = np.nan
     pvalue_more: float = np.nan
@@ -573,7 +569,6 @@ def _make_choice(
         limits=limits,
         method=method,
         reference=trial.kind,
-        threshold=trial.threshold,
         rule=RULES[method].format(threshold=trial.threshold),
     )
 
@@ -750,7 +745,6 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
         limits=limits,
         method=GAP,
         reference=trial.kind,
-        threshold=trial.threshold,
         rule="smallest k whose gap is within one standard error of the gap of the next k",
         details={"log_dispersions": logs, "reference_log_dispersions": reference_logs},
     )
@@ -864,7 +858,6 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         limits=first.limits[:-1],
         method=SEQUENTIAL,
         reference=trial.kind,
-        threshold=trial.threshold,
         rule=RULE,
         pvalue=first.pvalue,
         pvalue_more=last.pvalue if tests_more else np.nan,

@@ -287,11 +287,9 @@ def compute_internal(X: Any, labels: Any, names: list[str], options: dict[str, A
         if shared:
             result |= internal_indices(X, labels, indices=shared, **options)
         for name in set(names) - SHARED:
-            own = {key: value for key, value in options.items() if key != "n_neighbors"}
-            if own["noise"] is None:  # the density-based index has another default
-                del own["noise"]
-            if name == "within_cluster_variance":
-                own["metric"] = "sqeuclidean" if own["metric"] == "euclidean" else own["metric"]
-                del own["n_jobs"]
+            # defaults differ between functions: of the noise, and of the metric of a variance
+            unused = {"n_neighbors", "n_jobs" if name == "within_cluster_variance" else ""}
+            own = {key: value for key, value in options.items() if key not in unused}
+            own = {key: value for key, value in own.items() if value not in (None, "euclidean")}
             result[name] = float(BY_NAME[name].function(X, labels, **own))
     return [result[name] for name in names]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import isotonic_regression
+from scipy.optimize import Bounds, isotonic_regression, minimize
 from scipy.sparse import issparse, vstack
 from scipy.special import betaincinv, betaln, logsumexp, softmax, xlogy
 from scipy.stats import chi2, norm, rankdata, t
@@ -40,15 +40,8 @@ SHAPES = np.array([
     [0, 0, 0, 0], [0, 0.5, 0, 0.5], [0, -0.5, 0, -0.5], [0, -1.25, 0, -1.25], [-0.5, 0, 0.5, 0],
     [0.5, 0, -0.5, 0],
 ])  # fmt: skip
-MAX_SHAPE = np.array([[8], [3], [3], [1.5]])
+MAX_SHAPE = np.array([8, 3, 3, 1.5])
 """Location, log scale, skewness and log tail weight of trial shapes, and their largest sizes."""
-
-N_STEPS, N_HALVINGS, MIN_GAIN, DELTA = 60, 20, 1e-5, 1e-5
-"""Maximum number of Newton steps and of halvings of a step, smallest gain of a step in the mean
-log-likelihood, and the difference of parameters for second derivatives."""
-
-BLOCK_SIZE = 2**17
-"""Maximum number of values whose shapes are fitted together."""
 
 MIN_DISTINCT, N_ITERATIONS = 0.9, 30
 """Fraction of distinct values required by `compare_shapes`, and its number of EM steps."""
@@ -249,21 +242,20 @@ def draw_scale(tail: float, uniform: np.ndarray) -> np.ndarray:
 def fit_columns(X: np.ndarray) -> list[UnimodalColumn]:
     """Return a unimodal distribution near the empirical one of each column.
 
-    The distribution of continuous values is smooth (see `fit_shapes`).
+    The distribution of continuous values is smooth (see `fit_shape`).
     """
-    ranges = [divide_range(column) for column in X.T]
-    smooth = [k for k, (_, mass, step) in enumerate(ranges) if mass.size and not step]
     # quantiles, and from the outermost on a straight line to the extremes of the data
     inside = np.linspace(1 / len(X), 1 - 1 / len(X), N_KNOTS)
-    probabilities = np.concatenate([[0.0], inside, [1.0]])
-    columns = {}
-    size = max(1, BLOCK_SIZE // len(X))
-    for block in (smooth[start : start + size] for start in range(0, len(smooth), size)):
-        for k, quantiles in zip(block, fit_shapes(X[:, block])[1](inside), strict=True):
-            edges = ranges[k][0]
-            knots = np.concatenate([edges[:1], quantiles.clip(edges[0], edges[-1]), edges[-1:]])
-            columns[k] = UnimodalColumn(probabilities, knots, 0.0)
-    return [columns[k] if k in columns else fit_lattice(*one) for k, one in enumerate(ranges)]
+    probabilities, columns = np.concatenate([[0.0], inside, [1.0]]), []
+    for column in X.T:
+        edges, mass, step = divide_range(column)
+        if step or not mass.size:
+            columns.append(fit_lattice(edges, mass, step))
+            continue
+        low, high = edges[[0, -1]]
+        knots = np.concatenate([[low], fit_shape(column)[1](inside).clip(low, high), [high]])
+        columns.append(UnimodalColumn(probabilities, knots, 0.0))
+    return columns
 
 
 def fit_lattice(edges: np.ndarray, mass: np.ndarray, step: float) -> UnimodalColumn:
@@ -291,88 +283,53 @@ def fit_lattice(edges: np.ndarray, mass: np.ndarray, step: float) -> UnimodalCol
     return UnimodalColumn(np.append(0.0, best[1] / best[1][-1]), edges, step)
 
 
-def fit_shapes(values: np.ndarray) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    r"""Fit a smooth unimodal distribution to each column of values of shape (n, p).
+def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndarray]]:
+    r"""Fit a smooth unimodal distribution to values of shape (n,).
 
-    Return the (p,) log-likelihoods, and a function from q probabilities to (p, q) quantiles. The
-    distribution is a sinh-arcsinh distribution, or a beta distribution between the extremes if that
-    is more likely. With a standard normal Z, the former is :math:`X = \xi + \eta
+    Return the log-likelihood, and a function from probabilities to quantiles. The distribution is a
+    sinh-arcsinh distribution, or a beta distribution between the extremes if that is more likely.
+    With a standard normal Z, the former is :math:`X = \xi + \eta
     \sinh((\operatorname{arsinh} Z + \epsilon) / \delta)`, with any skewness and with heavy or
     light tails (Jones and Pewsey, 2009). The latter has bounds. Neither has a tail that resembles
     a cluster beside a larger one.
     """
     n = len(values)
-    center, half = np.median(values, 0), np.subtract(*np.quantile(values, [0.75, 0.25], 0)) / 2
-    scale = np.where(half > 0, half, values.std(axis=0))
-    fitted, loss = fit_sinh_arcsinh((values - center) / scale)
-    location, log_scale, skewness, log_tail = fitted[:, :, None]
+    center, half = np.median(values), np.subtract(*np.quantile(values, [0.75, 0.25])) / 2
+    scale = half if half > 0 else values.std()
+    (location, log_scale, skewness, log_tail), loss = fit_sinh_arcsinh((values - center) / scale)
     likelihood = -n * (loss + np.log(scale))
     # a beta distribution with one mode, and the mean and, if possible, variance of the values
-    spacing = np.ptp(values, axis=0) / (n - 1)
-    low, width = values.min(axis=0) - spacing / 2, np.ptp(values, axis=0) + spacing
+    spacing = np.ptp(values) / (n - 1)
+    low, width = values.min() - spacing / 2, np.ptp(values) + spacing
     inside = (values - low) / width
-    mean = inside.mean(axis=0)
-    total = mean * (1 - mean) / inside.var(axis=0) - 1
-    total = np.maximum(total, np.maximum(1 / mean, 1 / (1 - mean)))
+    mean = inside.mean()
+    total = max(mean * (1 - mean) / inside.var() - 1, 1 / mean, 1 / (1 - mean))
     a, b = mean * total, (1 - mean) * total
     log_density = xlogy(a - 1, inside) + xlogy(b - 1, 1 - inside) - betaln(a, b)
-    likelihood_between = log_density.sum(axis=0) - n * np.log(width)
+    likelihood_between = log_density.sum() - n * np.log(width)
 
     def quantile(probabilities: np.ndarray) -> np.ndarray:
+        if likelihood_between > likelihood:
+            return low + width * betaincinv(a, b, probabilities)
         z = np.arcsinh(norm.ppf(probabilities)) + skewness
-        bent = location + np.exp(log_scale) * np.sinh(z / np.exp(log_tail))
-        quantiles = center[:, None] + scale[:, None] * bent
-        for k in np.flatnonzero(likelihood_between > likelihood):
-            quantiles[k] = low[k] + width[k] * betaincinv(a[k], b[k], probabilities)
-        return quantiles
+        return center + scale * (location + np.exp(log_scale) * np.sinh(z / np.exp(log_tail)))
 
-    return np.maximum(likelihood, likelihood_between), quantile
+    return max(likelihood, likelihood_between), quantile
 
 
-def fit_sinh_arcsinh(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (4, p) parameters of each column, and its mean negative log-likelihood.
+def fit_sinh_arcsinh(values: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return the (4,) parameters of values, and their mean negative log-likelihood.
 
-    Newton's method starts at the best of six shapes. Bounds exclude a peak on a single value.
+    The search starts at the best of six shapes. Bounds exclude a peak on a single value.
     """
-    trials = np.array([measure_shape(values, shape[:, None])[0] for shape in SHAPES])
-    fitted = SHAPES[trials.argmin(axis=0)].T.astype(float)
-    loss, gradient = measure_shape(values, fitted)
-    left = np.arange(values.shape[1])  # columns that are not finished
-    for _ in range(N_STEPS):
-        own, place, before, slope = values[:, left], fitted[:, left], loss[left], gradient[:, left]
-        # second derivatives from differences of the gradient, (p, 4, 4)
-        moved = [measure_shape(own, place + DELTA * axis[:, None])[1] for axis in np.eye(4)]
-        curvature = (np.array(moved) - slope).transpose(2, 0, 1) / DELTA
-        curvature = (curvature + curvature.transpose(0, 2, 1)) / 2
-        # a parameter stays at a bound that the loss pushes it to
-        free = ~((np.abs(place) >= MAX_SHAPE) & (place * slope < 0)).T
-        curvature *= free[:, :, None] & free[:, None, :]
-        sizes, axes = np.linalg.eigh(curvature + np.eye(4) * ~free[:, :, None])
-        along = np.einsum("pij,ip->pj", axes, slope * free.T) / np.maximum(np.abs(sizes), 1e-3)
-        step = -np.einsum("pij,pj->ip", axes, along)
-        step /= np.maximum(1, np.abs(step).max(axis=0))  # second derivatives are local
-        # up to the first bound, which is then fixed in the next step
-        room = (np.copysign(MAX_SHAPE, step) - place) / np.where(step, step, 1)
-        size = np.where(room > 0, room, 1).min(axis=0).clip(max=1)
-        step *= size
-        # halve the step where it does not decrease the loss
-        for _ in range(N_HALVINGS):
-            tried = np.clip(place + step, -MAX_SHAPE, MAX_SHAPE)
-            after, steepness = measure_shape(own, tried)
-            if not (worse := ~(after <= before)).any():
-                break
-            step[:, worse] /= 2
-        better = left[~worse]
-        fitted[:, better], gradient[:, better] = tried[:, ~worse], steepness[:, ~worse]
-        loss[better] = after[~worse]
-        left = left[(before - loss[left] > MIN_GAIN) | (size < 1)]
-        if not left.size:
-            break
-    return fitted, loss
+    start = min(SHAPES, key=lambda shape: measure_shape(shape, values)[0])
+    options: Any = {"method": "SLSQP", "tol": 1e-9, "bounds": Bounds(-MAX_SHAPE, MAX_SHAPE)}
+    fit = minimize(measure_shape, start, (values,), jac=True, **options)
+    return fit.x, fit.fun
 
 
-def measure_shape(values: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (p,) mean negative log-likelihoods of the columns, and their (4, p) gradient."""
+def measure_shape(parameters: np.ndarray, values: np.ndarray) -> tuple[float, np.ndarray]:
+    """Return the mean negative log-likelihood of values of shape (n,), and its (4,) gradient."""
     location, log_scale, skewness, log_tail = parameters
     place = (values - location) * np.exp(-log_scale)
     bent = np.exp(log_tail) * np.arcsinh(place)
@@ -384,7 +341,7 @@ def measure_shape(values: np.ndarray, parameters: np.ndarray) -> tuple[np.ndarra
     by_bent = z / slope - z * slope
     by_place = by_bent * np.exp(log_tail) / np.sqrt(squared) - place / squared
     parts = [-by_place * np.exp(-log_scale), -by_place * place - 1, -by_bent, by_bent * bent + 1]
-    return log_scale - log_tail - log_density.mean(axis=0), -np.mean(parts, axis=1)
+    return float(log_scale - log_tail - log_density.mean()), -np.mean(parts, axis=1)
 
 
 def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
@@ -405,7 +362,7 @@ def compare_shapes(values: np.ndarray, labels: np.ndarray) -> float:
         log_density = np.log(weight / spread / len(values)) - ((values - mean) / spread) ** 2 / 2
         share = softmax(log_density, axis=0)
     normal = logsumexp(log_density, axis=0).sum() - len(values) * np.log(2 * np.pi) / 2
-    return float(normal - fit_shapes(values[:, None])[0][0])
+    return float(normal - fit_shape(values)[0])
 
 
 def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

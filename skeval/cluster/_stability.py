@@ -632,16 +632,18 @@ def compare_resample(
     draw: Draw,
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
-    method, noise = how
-    rows = draw_rows(X.shape[0], method, draw.rng)
-    data = safe_indexing(X, rows)
+    (method, noise), n, rng = how, X.shape[0], draw.rng
     if method == "jitter":
-        points = np.asarray(X, dtype=np.float64)
+        rows, points = np.arange(n), np.asarray(X, dtype=np.float64)
         spread = noise * points.std(axis=0)
-        data = rebuild(X, points + spread * draw.rng.normal(size=points.shape))
+        data = rebuild(X, points + spread * rng.normal(size=points.shape))
+    else:  # half of the rows, or the distinct rows of a bootstrap, ascending
+        half = method == "subset"
+        rows = np.unique(rng.permutation(n)[: n // 2] if half else rng.integers(0, n, size=n))
+        data = safe_indexing(X, rows)
     if takes_pairs(clusterer):
         data = data[:, rows]
-    predicted = fit_labels(seed_clusterer(clusterer, draw.rng), data)
+    predicted = fit_labels(seed_clusterer(clusterer, rng), data)
     return cluster_jaccards(labels, partition[rows], predicted)
 
 
@@ -659,11 +661,3 @@ def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarra
     common = ours.T.astype(float) @ theirs.astype(float)
     either = ours.sum(axis=0)[:, None] + theirs.sum(axis=0) - common
     return (common / either).max(axis=1)
-
-
-def draw_rows(n: int, method: str, rng: Generator) -> np.ndarray:
-    """Return all of n rows, half of them, or the rows of a bootstrap, ascending."""
-    if method == "jitter":
-        return np.arange(n)
-    drawn = rng.permutation(n)[: n // 2] if method == "subset" else rng.integers(0, n, size=n)
-    return np.unique(drawn)

@@ -36,29 +36,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skeval._adapters.runner import UNKNOWN, Runner, Solver, supports
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import ROUNDING, corrected_error, normal_interval, row_means
+from skeval._resampling import inputs as _inputs
 from skeval._resampling import plans
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.inputs import (
-    OF_CLASSIFIER,
-    OF_SELECTOR,
-    FitOutput,
-    HintsAtParams,
-    Inputs,
-    Params,
-    check_takes_weights,
-    drop_unweighted,
-    fit_arguments,
-    is_routed,
-    last_step,
-    mean_of_tested,
-    params_of_part,
-    read_weight,
-    repeat_rows,
-    resolve_loss,
-    route_call,
-    route_fit,
-    validate_inputs,
-)
 from skeval._resampling.progress import fit_task
 from skeval._resampling.sampling_units import Target
 from skeval.utils import _checks
@@ -87,7 +67,7 @@ def classifier_has(method: str) -> Callable[[Any], bool]:
 
 
 class CV2FeatureSelectionPipeline(
-    HintsAtParams, CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
+    _inputs.HintsAtParams, CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
 ):
     """Feature selection and classifier as one estimator, with its cross-validated error.
 
@@ -263,17 +243,17 @@ class CV2FeatureSelectionPipeline(
         selector = self._selector(X.shape[1])
         weights, cv = None, self.cv
         if sample_weight is not None:
-            if not is_routed(self):
-                check_takes_weights(self._classifier())
+            if not _inputs.is_routed(self):
+                _inputs.check_takes_weights(self._classifier())
             weights = _checks.check_weights("sample_weight", sample_weight, len(y))
             params = params_of_rows(X, params, np.flatnonzero(weights))
-            X, y, weights, groups, cv = drop_unweighted(X, y, weights, groups, cv)
+            X, y, weights, groups, cv = _inputs.drop_unweighted(X, y, weights, groups, cv)
         self._fit_groups = groups
         metadata = {"sample_weight": weights, "groups": groups} | params
         metadata = {name: value for name, value in metadata.items() if value is not None}
         # counts repeat rows in the final fit; the rounds repeat those of their training parts
-        rows, final = repeat_rows(selector, X, metadata)
-        arguments = route_fit(self, final, selector=selector, classifier=self._classifier())
+        rows, final = _inputs.repeat_rows(selector, X, metadata)
+        arguments = _inputs.route_fit(self, final, selector=selector, classifier=self._classifier())
         self.classes_: np.ndarray
         # classes
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -323,7 +303,7 @@ class CV2FeatureSelectionPipeline(
 
     def _run_rounds(
         self, X: Any, target: Target, metadata: dict[str, Any], cv: Any
-    ) -> list[FitOutput]:
+    ) -> list[_inputs.FitOutput]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
         _checks.check_jobs(self.n_jobs, self.verbose)
         # a fit for each fold
@@ -334,7 +314,7 @@ class CV2FeatureSelectionPipeline(
             )
         cv = plans.limit_folds(cv, target.codes)
         folds = plans.resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
-        inputs = Inputs(
+        inputs = _inputs.Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
@@ -348,12 +328,13 @@ class CV2FeatureSelectionPipeline(
         return [output for _, outputs in fits for output in outputs]
 
     def _store_rounds(
-        self, rounds: list[FitOutput], target: Target, weights: np.ndarray | None
+        self, rounds: list[_inputs.FitOutput], target: Target, weights: np.ndarray | None
     ) -> None:
         # error of all held-out predictions
         tested = np.concatenate([output.rows for output in rounds])
         wrong = np.concatenate([output.predicted for output in rounds]) != target.codes[tested]
-        self.cv2_error_: float = mean_of_tested(wrong, None if weights is None else weights[tested])
+        weights = None if weights is None else weights[tested]
+        self.cv2_error_: float = _inputs.mean_of_tested(wrong, weights)
         # selected columns, if the selector keeps columns
         selections = [one for output in rounds for one in output.notes or () if one is not None]
         if len(selections) == len(rounds):
@@ -378,11 +359,14 @@ class CV2FeatureSelectionPipeline(
         arguments: dict[str, dict[str, Any]],
     ) -> None:
         if self.final == "consensus":
-            chosen = consensus_support(self.fold_supports_, self._fold_ranks)
+            # the most often selected features, ties by mean rank and then by position
+            order = np.lexsort((self._fold_ranks.mean(axis=0), -self.fold_supports_.sum(axis=0)))
+            chosen = np.zeros(len(order), dtype=bool)
+            chosen[order[: int(np.rint(self.fold_supports_.sum(axis=1).mean()))]] = True
             # steps that do not select are fitted to all samples
             preprocessor = clone(Pipeline([("preprocessing", without_selection(selector))]))
             self.preprocessor_: Any = preprocessor.fit(
-                X, y, **params_of_part(preprocessor, metadata)
+                X, y, **_inputs.params_of_part(preprocessor, metadata)
             )
             kept = cast("SelectedColumns", read_selection(self.preprocessor_, X.shape[1])).support
             self.support_: np.ndarray = chosen & kept
@@ -396,11 +380,18 @@ class CV2FeatureSelectionPipeline(
         classifier = clone(self._classifier())
         selected = self._select(X, "fit", metadata)
         self.classifier_: Any = classifier.fit(selected, y, **arguments["classifier"])
-        withhold_estimates(self.classifier_)
+        # the error of the classifier itself would ignore the selection
+        final = _inputs.last_step(getattr(self.classifier_, "best_estimator_", self.classifier_))
+        if hasattr(final, "_withhold_estimates"):
+            final._withhold_estimates(
+                "The error of the classifier ignores the feature selection, which used all labels. "
+                "Use cv2_error_ of the CV2FeatureSelectionPipeline, or use "
+                "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
+            )
 
     def _select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
         """Return the final features of X for a call of `method` with the arguments `params`."""
-        params = route_call(self, method, params, "selector", "transform")
+        params = _inputs.route_call(self, method, params, "selector", "transform")
         if self.final == "refit":
             return self.selector_.transform(X, **params)
         return safe_indexing(self.preprocessor_.transform(X, **params), self._columns, axis=1)
@@ -408,7 +399,7 @@ class CV2FeatureSelectionPipeline(
     def _respond(self, method: str, X: Any, params: dict[str, Any]) -> Any:
         """Return the output of a method of the classifier for the final features of X."""
         selected = self._check_and_select(X, method, params)
-        routed = route_call(self, method, params, "classifier", method)
+        routed = _inputs.route_call(self, method, params, "classifier", method)
         return getattr(self.classifier_, method)(selected, **routed)
 
     def _check_and_select(self, X: Any, method: str, params: dict[str, Any]) -> Any:
@@ -580,8 +571,8 @@ class CV2FeatureSelectionPipeline(
         """
         router = MetadataRouter(owner=type(self).__name__)
         router.add_self_request(super().get_metadata_routing())
-        router.add(selector=self._selector(DEFAULT_N_FEATURES), method_mapping=OF_SELECTOR)
-        return router.add(classifier=self._classifier(), method_mapping=OF_CLASSIFIER)
+        router.add(selector=self._selector(DEFAULT_N_FEATURES), method_mapping=_inputs.OF_SELECTOR)
+        return router.add(classifier=self._classifier(), method_mapping=_inputs.OF_CLASSIFIER)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -607,20 +598,6 @@ def support_refit(
     return supports(pipeline._classifier(), X, target, (pipeline._selector(X.shape[1]),))
 
 
-def withhold_estimates(classifier: Any) -> None:
-    """Make the classifier raise an error if its own error estimate is read.
-
-    That estimate ignores the selection.
-    """
-    final = last_step(getattr(classifier, "best_estimator_", classifier))
-    if hasattr(final, "_withhold_estimates"):
-        final._withhold_estimates(
-            "The error of the classifier ignores the feature selection, which used all labels. "
-            "Use cv2_error_ of the CV2FeatureSelectionPipeline, or use "
-            "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
-        )
-
-
 def check_order(selector: Any, classifier: Any) -> None:
     """Raise an error if the selector and the classifier are in each other's place."""
     if not hasattr(selector, "transform") and hasattr(classifier, "transform"):
@@ -630,33 +607,9 @@ def check_order(selector: Any, classifier: Any) -> None:
         )
 
 
-def check_selector(selector: Any, n_features: int) -> None:
-    """Raise an error unless `selector` transforms, with `k` at most the number of features."""
-    _checks.check_methods("selector", selector, "fit", "transform")
-    k = getattr(selector, "k", None)
-    if isinstance(k, Integral) and int(k) > n_features:
-        raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")
-
-
 def read_round(model: Any, X: Any, y: Any) -> SelectedColumns | None:
     """Return the columns that an inner round selected, or None for extraction."""
     return read_selection(model.selector_, X.shape[1])
-
-
-def consensus_support(supports: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Return the mask of the most often selected features, in the mean number of the rounds.
-
-    Parameters
-    ----------
-    supports : bool ndarray of shape (n_rounds, n_features)
-    ranks : ndarray of shape (n_rounds, n_features)
-        Rank of each feature in each round, where 1 is best. Ranks break ties of the frequency.
-    """
-    times = supports.sum(axis=0)
-    order = np.lexsort((ranks.mean(axis=0), -times))  # remaining ties are broken by position
-    mask = np.zeros(len(times), dtype=bool)
-    mask[order[: int(np.rint(supports.sum(axis=1).mean()))]] = True
-    return mask
 
 
 @_checks.in_order(classifier=_checks.is_no_table)
@@ -669,7 +622,7 @@ def selection_bias(
     cv: Any = 10,
     n_repeats: int = 1,
     groups: Any = None,
-    params: Params = None,
+    params: _inputs.Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
@@ -778,12 +731,15 @@ def selection_bias(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"params": params, "name": "classifier", "confidence_level": confidence_level}
     check_order(selector, classifier)
-    inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
+    inputs = _inputs.validate_inputs(classifier, X, y, groups, loss="zero_one", **run)
     # selector and classifier for these data
     X, target = inputs.X if hasattr(inputs.X, "shape") else np.asarray(inputs.X), inputs.target
     if len(X.shape) != 2:
         raise ValueError(f"X must have the shape (n_samples, n_features), got {X.shape}.")
-    check_selector(selector, X.shape[1])
+    _checks.check_methods("selector", selector, "fit", "transform")
+    k = getattr(selector, "k", None)
+    if isinstance(k, Integral) and int(k) > X.shape[1]:
+        raise ValueError(f"selector must select at most the {X.shape[1]} features of X, got k={k}.")
     selector = prepare_selector(selector)
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
@@ -793,7 +749,8 @@ def selection_bias(
     )
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
-        inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
+        weight = _inputs.read_weight(inside, sample_weight, params, len(target))
+        inputs = inputs.with_options(weight=weight)
     inputs = inputs.with_options(estimator=inside, X=X)
     result = compare_selections(inputs, (inside[:1], inside[1:]), plan, repeat_of)
     # warn of a bias
@@ -809,7 +766,7 @@ def selection_bias(
 
 
 def compare_selections(
-    inputs: Inputs,
+    inputs: _inputs.Inputs,
     parts: tuple[Pipeline, Pipeline],
     plan: plans.ResamplingPlan,
     repeat_of: np.ndarray,
@@ -821,12 +778,12 @@ def compare_selections(
     head, tail = parts
     X, everything = inputs.X, np.arange(len(inputs.target))
     # select once, on all samples
-    params = params_of_part(head, inputs.params)
-    arguments = fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
+    params = _inputs.params_of_part(head, inputs.params)
+    arguments = _inputs.fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
     selected = clone(head).fit(X, inputs.target.given, **arguments)
     check_selects(selected)
     later = {"estimator": tail, "X": selected.transform(X)}
-    outside = inputs.with_options(params=params_of_part(tail, inputs.params), **later)
+    outside = inputs.with_options(params=_inputs.params_of_part(tail, inputs.params), **later)
     # errors of the folds without and with the selection inside
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
     done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
@@ -856,7 +813,6 @@ def compare_selections(
             cv2_error=float(cv2_errors.mean()),
             cv1_errors=cv1_errors,
             cv2_errors=cv2_errors,
-            n_repeats=len(cv1_errors),
             n_failed=len(cv1) - len(done),
         ),
         confidence_level=inputs.confidence_level,
@@ -875,8 +831,6 @@ class BiasExtra:
         Error rate with the features selected in every training part (CV2).
     cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
         Error rates CV1 and CV2 in each repeat.
-    n_repeats : int
-        Number of repeats.
     n_failed : int
         Number of folds in which a fit failed.
     """
@@ -885,7 +839,6 @@ class BiasExtra:
     cv2_error: float
     cv1_errors: np.ndarray = field(repr=False)
     cv2_errors: np.ndarray = field(repr=False)
-    n_repeats: int
     n_failed: int
 
 
@@ -897,8 +850,6 @@ class StabilityExtra:
     ----------
     n_rounds : int
         Number of rounds.
-    n_features : int
-        Number of features.
     selected_ever : int
         Number of features that were selected in any round.
     selected_always : int
@@ -908,15 +859,14 @@ class StabilityExtra:
     """
 
     n_rounds: int
-    n_features: int
     selected_ever: int
     selected_always: int
     frequency: np.ndarray = field(repr=False)
 
 
-def fold_errors(inputs: Inputs, plan: plans.ResamplingPlan) -> np.ndarray:
+def fold_errors(inputs: _inputs.Inputs, plan: plans.ResamplingPlan) -> np.ndarray:
     """Return the 0-1 error of each fold of a plan."""
-    loss = resolve_loss("zero_one", inputs.target)
+    loss = _inputs.resolve_loss("zero_one", inputs.target)
     blocks = Runner(inputs).fits(plan)
     errors = [row_means(loss.of_output(inputs.target, block, output)) for block, output in blocks]
     return np.concatenate(errors)
@@ -957,11 +907,11 @@ def selection_stability(
     -------
     Estimate
         The measure as `value`, with its interval. In `extra`, `frequency` is the fraction of the
-        rounds that selected each feature, `n_rounds` and `n_features` are numbers of rounds and
-        features, and `selected_ever` and `selected_always` are numbers of features selected in any
-        and in all rounds. The value and its interval are nan, with an `UndefinedMetricWarning`, if
-        the measure is 0/0. This happens for a single round, if no feature or every feature is
-        selected (Nogueira, Kuncheva), or for a pair of empty rounds (Jaccard).
+        rounds that selected each feature, `n_rounds` is the number of rounds, and `selected_ever`
+        and `selected_always` are numbers of features selected in any and in all rounds. The value
+        and its interval are nan, with an `UndefinedMetricWarning`, if the measure is 0/0. This
+        happens for a single round, if no feature or every feature is selected (Nogueira, Kuncheva),
+        or for a pair of empty rounds (Jaccard).
 
     Raises
     ------
@@ -1031,7 +981,6 @@ def measure_stability(
         limits=limits,
         extra=StabilityExtra(
             n_rounds=len(chosen),
-            n_features=len(frequency),
             selected_ever=int(np.count_nonzero(frequency)),
             selected_always=int(np.sum(frequency == 1)),
             frequency=frequency,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from skeval._inference.estimate import Estimate
 from skeval.feature_selection import _cv2
 from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
 from skeval.utils._checks import check_count
-from skeval.utils._plotting import Display, ResultDisplay, draw_result, shorten_name
+from skeval.utils._plotting import ResultDisplay, draw_result, shorten_name
 
 ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "bias\n(CV2 - CV1)")
 
@@ -79,20 +78,13 @@ class SelectionBiasDisplay(ResultDisplay):
         ax.legend(fontsize="small")
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class SelectionFrequencyDisplay(Display):
+class SelectionFrequencyDisplay(ResultDisplay):
     """Bar chart of the most often selected features with their selection frequencies.
-
-    Use `from_result` to create a display.
 
     Parameters
     ----------
-    frequency : ndarray of shape (n_features,)
-        Fraction of the rounds that selected each feature.
-    n_rounds : int
-        Number of rounds.
-    feature_names : sequence of str
-        Name of each feature.
+    result : Estimate
+        Result of `selection_stability`, or `stability_` of a fitted pipeline.
 
     Attributes
     ----------
@@ -118,9 +110,7 @@ class SelectionFrequencyDisplay(Display):
     ['a', 'b', 'c']
     """
 
-    frequency: np.ndarray
-    n_rounds: int
-    feature_names: Sequence[str]
+    result: Estimate
 
     @classmethod
     def from_result(
@@ -153,40 +143,35 @@ class SelectionFrequencyDisplay(Display):
         if isinstance(result, CV2FeatureSelectionPipeline):
             if feature_names is None:
                 feature_names = getattr(result, "feature_names_in_", None)
-            result = result.fold_supports_
-        if isinstance(result, Estimate):
-            frequency, n_rounds = result.extra.frequency, result.extra.n_rounds
-        else:
-            supports = _cv2.check_supports(result)
-            frequency, n_rounds = supports.mean(axis=0), len(supports)
+            result = result.stability_
+        elif not isinstance(result, Estimate):
+            result = _cv2.measure_stability(_cv2.check_supports(result))
+        return cls(result).plot(ax=ax, n_top=n_top, feature_names=feature_names)
+
+    def _find_size(self, *, n_top: int = 20, **_: Any) -> tuple[float, float]:
+        check_count("n_top", n_top)
+        return 6.4, 1.2 + 0.24 * min(n_top, self.result.extra.selected_ever)
+
+    def _draw(
+        self, ax: Any, *, n_top: int = 20, feature_names: Sequence[str] | None = None
+    ) -> None:
+        """Draw a bar for each of the features selected most often."""
+        frequency, ever = self.result.extra.frequency, self.result.extra.selected_ever
         names = [f"x{k}" for k in range(len(frequency))] if feature_names is None else feature_names
         if len(names) != len(frequency):
             raise ValueError(
                 f"feature_names must have a name for each of {len(frequency)} features, got "
                 f"{len(names)}."
             )
-        display = cls(frequency=frequency, n_rounds=n_rounds, feature_names=names)
-        return display.plot(ax=ax, n_top=n_top)
-
-    def _find_size(self, *, n_top: int = 20, **_: Any) -> tuple[float, float]:
-        return 6.4, 1.2 + 0.24 * len(self._find_top(n_top))
-
-    def _find_top(self, n_top: int) -> np.ndarray:
-        """Return the features selected most often, without those that were never selected."""
-        check_count("n_top", n_top)
-        ever = np.count_nonzero(self.frequency)
-        return np.argsort(-self.frequency, kind="stable")[: min(n_top, ever)]
-
-    def _draw(self, ax: Any, *, n_top: int = 20) -> None:
-        """Draw a bar for each of the features selected most often."""
-        self.top_: np.ndarray = self._find_top(n_top)
-        rows, ever = np.arange(len(self.top_)), np.count_nonzero(self.frequency)
-        self.bars_: Any = ax.barh(rows, self.frequency[self.top_], color="C0")
-        names = [shorten_name(self.feature_names[feature]) for feature in self.top_]
-        ax.set_yticks(rows, names, parse_math=False)
-        ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))
-        ax.set_xlabel(f"fraction of the {self.n_rounds} rounds")
-        shown = f"the {len(rows)} most frequent of" if len(rows) < ever else "all"
+        # the features selected most often, without those that were never selected
+        n_bars = min(check_count("n_top", n_top), ever)
+        self.top_: np.ndarray = np.argsort(-frequency, kind="stable")[:n_bars]
+        self.bars_: Any = ax.barh(range(n_bars), frequency[self.top_], color="C0")
+        labels = [shorten_name(names[feature]) for feature in self.top_]
+        ax.set_yticks(range(n_bars), labels, parse_math=False)
+        ax.set(xlim=(0, 1), ylim=(n_bars - 0.4, -0.6))
+        ax.set_xlabel(f"fraction of the {self.result.extra.n_rounds} rounds")
+        shown = f"the {n_bars} most frequent of" if n_bars < ever else "all"
         ax.set_title(f"{shown} {ever} features ever selected", fontsize="medium")
 
 

@@ -296,7 +296,6 @@ def choice_of(n_clusters, pvalue, pvalue_more):
         limits=np.array([0, 0.4, 0.4]),
         method="sequential",
         reference="uniform",
-        threshold=0.8,
         rule="",
         pvalue=pvalue,
         pvalue_more=pvalue_more,

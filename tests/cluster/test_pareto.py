@@ -12,7 +12,13 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 
 from skeval.cluster import IndicesDisplay, ParetoDisplay, compare_clusterings, pareto_dominance
-from skeval.metrics.cluster import connectivity_score, dunn_score, internal_indices
+from skeval.metrics.cluster import (
+    compactness_score,
+    connectivity_score,
+    dbcv_score,
+    dunn_score,
+    internal_indices,
+)
 from skeval.metrics.cluster import silhouette_score as silhouette
 
 X, Y = load_iris(return_X_y=True)
@@ -80,6 +86,17 @@ def test_values_are_those_of_the_single_functions():
     np.testing.assert_array_equal(result.dominates, dominates)
     np.testing.assert_array_equal(result.front, front)
     assert result.front_names == tuple(np.array(result.names)[front])
+
+
+@pytest.mark.filterwarnings("ignore:17 samples are labeled -1")
+def test_an_index_has_the_defaults_of_its_function():
+    noisy, names = np.where(np.arange(150) % 9, Y, -1), ["within_cluster_variance", "dbcv"]
+    for n_jobs in (None, 2):
+        result = compare_clusterings(X, {"one": noisy}, indices=names, n_jobs=n_jobs)
+        variance = compactness_score(X, noisy, unit="mean", noise="cluster")
+        np.testing.assert_allclose(result.values[0], [variance, dbcv_score(X, noisy)])
+    result = compare_clusterings(X, {"one": Y}, indices=names[:1], metric="manhattan")
+    assert result.values[0, 0] == compactness_score(X, Y, unit="mean", metric="manhattan")
 
 
 def test_every_internal_index_has_its_direction():

@@ -18,7 +18,7 @@ from skeval.cluster._references import (
     compare_shapes,
     divide_range,
     fit_columns,
-    fit_shapes,
+    fit_shape,
     fit_sinh_arcsinh,
     fit_unimodal,
     measure_shape,
@@ -103,41 +103,50 @@ SAMPLES = {
 @pytest.mark.parametrize("name", SAMPLES)
 def test_shape_is_likely_unimodal_and_equivariant(name):
     values = SAMPLES[name](np.random.default_rng(0))
-    (likelihood,), quantile = fit_shapes(values[:, None])
+    likelihood, quantile = fit_shape(values)
     # the normal distribution is one of the shapes
     assert likelihood >= norm.logpdf(values, *norm.fit(values)).sum() - 1e-2
     # quantiles are concave up to the mode and convex above: their steps decrease, then increase
-    steps = np.diff(quantile(np.linspace(0.005, 0.995, 400))[0])
+    steps = np.diff(quantile(np.linspace(0.005, 0.995, 400)))
     signs = np.sign(np.diff(steps)[np.abs(np.diff(steps)) > 1e-9 * np.ptp(values)])
     assert steps.min() >= 0
     assert np.all(np.diff(signs) >= 0)
-    (moved,), moved_quantile = fit_shapes(3 * values[:, None] - 7)
+    moved, moved_quantile = fit_shape(3 * values - 7)
     assert moved == pytest.approx(likelihood - 80 * np.log(3), abs=1e-2)
     np.testing.assert_allclose(moved_quantile(0.3), 3 * quantile(0.3) - 7, rtol=1e-2)
+
+
+def test_a_uniform_sample_has_bounds_and_a_normal_one_has_none():
+    rng = np.random.default_rng(0)
+    uniform, normal = (np.sort(SAMPLES[name](rng)) for name in ("uniform", "normal"))
+    low, high = fit_shape(uniform)[1](np.array([0.0, 1.0]))
+    assert uniform[0] - 0.02 < low < uniform[0]
+    assert uniform[-1] < high < uniform[-1] + 0.02
+    assert fit_shape(normal)[1](np.array([1e-9]))[0] < normal[0] - 1
 
 
 @pytest.mark.parametrize("name", SAMPLES)
 @pytest.mark.parametrize("n", [12, 62])
 def test_shapes_are_those_of_a_search_within_the_bounds(name, n):
     rng = np.random.default_rng(1)
-    columns = np.array([SAMPLES[name](rng)[-n:] for _ in range(8)]).T
-    columns = (columns - np.median(columns, axis=0)) / columns.std(axis=0)
-    fitted, losses = fit_sinh_arcsinh(columns)
-    bounds = [(-size, size) for size in MAX_SHAPE.ravel()]
-    likelihoods = fit_shapes(columns)[0]  # of the beta distribution if that is larger
-    assert (np.abs(fitted) <= MAX_SHAPE).all()
-    for k, (column, own, loss) in enumerate(zip(columns.T, fitted.T, losses, strict=True)):
-        # the gradient, and the search from the fitted shape
-        def measure(shape, values=column[:, None]):
-            return measure_shape(values, shape[:, None])[0][0]
+    bounds = [(-size, size) for size in MAX_SHAPE]
+    for _ in range(8):
+        values = SAMPLES[name](rng)[-n:]
+        values = (values - np.median(values)) / values.std()
+        fitted, loss = fit_sinh_arcsinh(values)
+        assert (np.abs(fitted) <= MAX_SHAPE).all()
 
-        assert measure(own) == pytest.approx(loss)
-        moved = np.clip(own, -0.99 * MAX_SHAPE.ravel(), 0.99 * MAX_SHAPE.ravel())
-        gradient = measure_shape(column[:, None], moved[:, None])[1].ravel()
+        # the gradient, and the search from the fitted shape
+        def measure(shape, values=values):
+            return measure_shape(shape, values)[0]
+
+        assert measure(fitted) == pytest.approx(loss)
+        moved = np.clip(fitted, -0.99 * MAX_SHAPE, 0.99 * MAX_SHAPE)
+        gradient = measure_shape(moved, values)[1]
         np.testing.assert_allclose(gradient, approx_fprime(moved, measure), atol=1e-4)
-        assert likelihoods[k] >= -n * (minimize(measure, own, bounds=bounds).fun + 1e-3)
-    # each column is fitted alone
-    assert fit_sinh_arcsinh(columns[:, [3]])[1] == pytest.approx(losses[3], abs=1e-6)
+        best = minimize(measure, fitted, bounds=bounds).fun
+        # of the beta distribution if that is larger
+        assert fit_shape(values)[0] >= -n * (best + 1e-3)
 
 
 @pytest.mark.parametrize(("skewness", "tail"), [(0.6, 1.0), (-0.8, 0.9), (0.3, 0.8)])
@@ -153,7 +162,7 @@ def test_no_sinh_arcsinh_shape_is_likelier_than_the_fitted_one(skewness, tail):
         return -np.sum(norm.logpdf(np.sinh(bent)) + np.log(slope))
 
     best = minimize(loss, [0.0, 1.0, skewness, tail], method="Nelder-Mead").fun
-    assert fit_shapes(values[:, None])[0] >= -best - 0.05
+    assert fit_shape(values)[0] >= -best - 0.05
 
 
 def test_shapes_of_two_groups_differ_and_ties_are_not_compared():

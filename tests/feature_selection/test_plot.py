@@ -33,7 +33,7 @@ def bias():
         found,
         value=0.3,
         standard_error=0.05,
-        extra=replace(found.extra, **errors, n_repeats=2),
+        extra=replace(found.extra, **errors),
         limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},
         confidence_level=0.9,
     )
@@ -82,7 +82,7 @@ def test_frequency_takes_the_names_of_a_fitted_pipeline():
     assert names == ["a $long$ name a …e a $long$ name"]
     display.figure_.canvas.draw()  # the dollars are no formula
     skipped = CV2FeatureSelectionPipeline(SelectKBest(k=1), GaussianNB(), cv=None).fit(frame, y)
-    with pytest.raises(AttributeError, match="fold_supports_ needs inner rounds"):
+    with pytest.raises(AttributeError, match="stability_ needs inner rounds"):
         SelectionFrequencyDisplay.from_result(skipped)
 
 

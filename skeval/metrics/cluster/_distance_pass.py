@@ -2,16 +2,14 @@
 
 Pairwise indices are reductions of this matrix by cluster, that is, sums, largest and smallest
 entries. The unit of work is a strip of rows. Strips are gathered in order, so results do not
-depend on the number of threads. `pass_over_rows` uses a sample of the rows of each cluster. The
+depend on the number of threads. `measure_rows` uses a sample of the rows of each cluster. The
 module ends with nearest neighbors, which the pass or a tree computes. The equations are in
 doc/derivations/distance_pass.rst.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,7 @@ from scipy.spatial import cKDTree
 from skeval.metrics.cluster import _distances
 from skeval.metrics.cluster._distances import Samples
 
-TILE_ROWS, TILE_COLUMNS = 384, 1024  # fastest for 2,000 to 5,000 samples in 8 to 500 clusters
+STRIP_NUMBERS = 2**18  # distances of a strip of rows
 NUMBERS_AT_ONCE = 2**20  # distances of whole rows stored at a time
 TABLE_NUMBERS = 2**24  # 128 MB: larger (K, n) sums are computed strip by strip
 WITHIN = {"mean_within", "max_within"}
@@ -35,130 +33,6 @@ ClusterSums = Iterable[tuple[slice, np.ndarray]]
 """Slices of sorted rows, and the (K, r) sums of their distances to each cluster (eq. 1)."""
 
 
-@dataclass
-class Reductions:
-    """Reductions of the strips gathered so far, for `n` sorted rows in `K` clusters.
-
-    sums (K, n): the sum of the distances from each row to each cluster (eq. 1).
-    largest (K,): the diameter of each cluster, 0 for a singleton (eq. 2).
-    smallest (K, K), or (1, 1) over all pairs of clusters: the nearest pair of two clusters, inf on
-    the diagonal (eq. 3). Before the end of the pass only its upper triangle is complete.
-    nearest: the nearest neighbors of each row, if requested (eq. 4).
-    """
-
-    sums: np.ndarray
-    largest: np.ndarray
-    smallest: np.ndarray
-    nearest: Nearest | None
-
-    def gather(self, strip: _Strip) -> None:
-        """Add the reductions of a strip for its rows and all later columns (eq. 6)."""
-        # sums of both halves of the pairs (eq. 6)
-        rows, clusters = strip.rows, strip.segments.clusters
-        later = slice(rows.start, rows.start + strip.column_sums.shape[1])
-        if self.sums.size:
-            met = slice(clusters.start, None)  # no column lies before the first row
-            self.sums[met, rows] += strip.row_sums[:, met].T
-            self.sums[clusters, later] += strip.column_sums
-        # extremes (eq. 2 and 3)
-        self.largest[clusters] = np.maximum(self.largest[clusters], strip.largest)
-        if len(self.smallest) == len(self.largest):
-            self.smallest[clusters] = np.minimum(self.smallest[clusters], strip.smallest)
-        else:
-            self.smallest = np.minimum(self.smallest, strip.smallest.min())
-        if self.nearest is not None and strip.nearest is not None:
-            self.nearest.gather(strip.nearest, rows.start)
-
-
-class Segments:
-    """Runs of the sorted rows start:stop, one per cluster.
-
-    clusters: slice of the clusters in these rows. offsets (m,): first positions of the runs,
-    relative to `start`. runs: the same as m slices.
-    """
-
-    def __init__(self, starts: np.ndarray, start: int, stop: int) -> None:
-        # clusters that have rows in start:stop
-        first = int(np.searchsorted(starts, start, side="right")) - 1
-        last = int(np.searchsorted(starts, stop, side="left"))
-        self.clusters = slice(first, last)
-        self.offsets = np.maximum(starts[first:last] - start, 0)
-        ends = np.append(self.offsets[1:], stop - start)
-        self.runs = [slice(a, b) for a, b in zip(self.offsets, ends, strict=True)]
-
-    def common(self, other: Segments) -> Iterator[tuple[int, slice, slice]]:
-        """Yield each cluster that occurs in both, with its two runs."""
-        begin = max(self.clusters.start, other.clusters.start)
-        for k in range(begin, min(self.clusters.stop, other.clusters.stop)):
-            yield k, self.runs[k - self.clusters.start], other.runs[k - other.clusters.start]
-
-
-class _Strip:
-    """Sums and extremes of a strip of r rows in m clusters, from the column of its first row on.
-
-    row_sums (r, K) and column_sums (m, c): the two halves of eq. 6. largest (m,), smallest (m, K)
-    and nearest: eq. 2 to 4 over the pairs of this strip. Column 0 is the first row of the strip.
-    `cut` returns the segments of some rows.
-    """
-
-    def __init__(
-        self,
-        cut: Callable[[int, int], Segments],
-        K: int,
-        rows: slice,
-        stop: int,
-        nearest: Nearest | None,
-    ) -> None:
-        self.cut, self.rows = cut, rows
-        self.segments = cut(rows.start, rows.stop)
-        n_rows, n_runs = rows.stop - rows.start, len(self.segments.runs)
-        self.row_sums = np.zeros((n_rows, K))
-        self.column_sums = np.zeros((n_runs, stop - rows.start))  # the strip's own columns stay 0
-        self.largest = np.zeros(n_runs)
-        self.smallest = np.full((n_runs, K), np.inf)
-        self.nearest = None if nearest is None else nearest.part(slice(rows.start, stop))
-
-    def reduce(
-        self, strip: _distances.Strip, columns: Iterable[slice], *, sums: bool, extremes: bool
-    ) -> _Strip:
-        """Reduce the tiles of the strip for these columns."""
-        own, first = self.segments, self.rows.start
-        rows = slice(0, self.rows.stop - first)
-        for part in columns:
-            block, others = strip(part), self.cut(part.start, part.stop)  # (r, c)
-            diagonal, here = part == self.rows, slice(part.start - first, part.stop - first)
-            common = list(own.common(others)) if extremes else []
-            if sums:
-                self.row_sums[:, others.clusters] += np.add.reduceat(block, others.offsets, axis=1)
-            if sums and not diagonal:  # the diagonal tile contains each pair twice
-                for total, run in zip(self.column_sums, own.runs, strict=True):  # eq. 6, right
-                    block[run].sum(axis=0, out=total[here])
-            for k, run, other_run in common:  # eq. 2
-                k -= own.clusters.start
-                self.largest[k] = max(self.largest[k], block[run, other_run].max())
-            if self.nearest is not None:
-                if diagonal:
-                    np.fill_diagonal(block, np.inf)
-                self.nearest.look(block, rows, here)
-                if not diagonal:
-                    self.nearest.look(block, here, rows, axis=1)
-            # the nearest pairs come last, because they overwrite the block
-            if not extremes or (own.clusters == others.clusters and len(own.runs) == 1):
-                continue  # or all pairs of the tile are in one cluster
-            nearest = self.smallest[:, others.clusters]  # (m, runs)
-            if block.min() >= nearest.max():  # eq. 7
-                continue
-            if len(own.runs) == len(others.runs) == 1:
-                np.minimum(nearest, block.min(), out=nearest)  # eq. 3
-                continue
-            for _, run, other_run in common:
-                block[run, other_run] = np.inf
-            by_column = np.stack([block[run].min(axis=0) for run in own.runs])  # (m, c)
-            minima = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
-            np.minimum(nearest, minima, out=nearest)
-        return self
-
-
 def distance_pass(
     tiles: _distances.Tiles,
     starts: np.ndarray,
@@ -169,62 +43,66 @@ def distance_pass(
     by_pair: bool = True,
     nearest: Nearest | None = None,
     n_jobs: int | None = None,
-) -> Reductions:
-    """Reduce the distance matrix of `n` sorted rows by clusters.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Reduce the distance matrix of `n` sorted rows in `K` clusters, and collect neighbors.
 
-    Sums and extremes that are not requested keep their initial values. Without `by_pair`, only the
-    nearest pair over all pairs of clusters is computed, as a (1, 1) table. Pass an empty `nearest`
-    to compute the neighbors of all rows. Tiles on the diagonal come first, because the neighbors
-    of a row in its own cluster bound the search in other clusters.
+    Return the sums (K, n) of the distances from each row to each cluster (eq. 1), the diameters
+    (K,) (eq. 2), and the nearest pairs (K, K) of two clusters, inf on the diagonal (eq. 3). Sums
+    and extremes that are not requested keep their initial values. Without `by_pair`, the nearest
+    pair over all pairs of clusters is a (1, 1) table. An empty `nearest` receives the neighbors of
+    all rows (eq. 4).
     """
-    K = len(starts)
-    # reductions of no pairs
-    n_nearest = K if extremes and by_pair else 1
-    result = Reductions(
-        sums=np.zeros((K, n if sums else 0)),
-        largest=np.zeros(K),
-        smallest=np.full((n_nearest, n_nearest), np.inf),
-        nearest=nearest,
-    )
+    K, stops = len(starts), np.append(starts[1:], n)
+    total, largest = np.zeros((K, n if sums else 0)), np.zeros(K)
+    smallest = np.full((K, K) if extremes and by_pair else (1, 1), np.inf)
     if not (sums or extremes or nearest is not None):
-        return result
-    cut = partial(Segments, starts)
-    row_cuts, column_cuts = (cut_points(starts, n, size) for size in (TILE_ROWS, TILE_COLUMNS))
+        return total, largest, smallest
+    if nearest is not None:
+        nearest.bound(tiles)
 
-    def reduce(rows: slice, later: bool) -> _Strip:
-        """Reduce the tile of a strip on the diagonal, or the tiles after it."""
-        columns: Iterable[slice] = [rows]
-        if later:
-            ends = column_cuts[column_cuts > rows.stop]
-            columns = map(slice, [rows.stop, *ends[:-1]], ends)
-        strip = _Strip(cut, K, rows, n if later else rows.stop, nearest)
-        return strip.reduce(tiles(rows), columns, sums=sums, extremes=extremes)
+    def reduce(k: int, rows: slice) -> tuple[int, slice, dict[str, Any]]:
+        """Reduce the distances from some rows of cluster k to themselves and to all later rows."""
+        block = tiles(rows)(slice(rows.start, n))  # (r, c)
+        n_rows, own = rows.stop - rows.start, stops[k] - rows.start
+        later = np.maximum(starts[k:] - rows.start, 0)  # first column of each cluster
+        found: dict[str, Any] = {}
+        if sums:  # both halves of the pairs (eq. 6)
+            found["row_sums"] = np.add.reduceat(block, later, axis=1).T
+            found["column_sums"] = block[:, n_rows:].sum(axis=0)
+        if extremes:  # eq. 2 and 3
+            found["largest"] = block[:, :own].max()
+            if k + 1 < K:
+                minima = block[:, own:].min(axis=0)
+                found["smallest"] = np.minimum.reduceat(minima, later[1:] - own)
+        if nearest is not None:
+            found["nearest"] = nearest.look(block, rows)
+        return k, rows, found
 
-    # first the tiles on the diagonal, then all others, gathered in order
+    # strips of rows, gathered in order
     parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
-    strips = list(map(slice, [0, *row_cuts[:-1]], row_cuts))
-    for later, some in ((False, strips), (True, strips[:-1])):
-        for strip in parallel(delayed(reduce)(rows, later) for rows in some):
-            result.gather(strip)
-    np.minimum(result.smallest, result.smallest.T, out=result.smallest)
-    return result
+    strips = cut_strips(starts.tolist(), stops.tolist())
+    for k, rows, found in parallel(delayed(reduce)(k, rows) for k, rows in strips):
+        if sums:
+            total[k:, rows] += found["row_sums"]
+            total[k, rows.stop :] += found["column_sums"]
+        if extremes:
+            largest[k] = max(largest[k], found["largest"])
+            if k + 1 < K:
+                table, minima = smallest[k, k + 1 :] if by_pair else smallest[0], found["smallest"]
+                np.minimum(table, minima if by_pair else minima.min(), out=table)
+        if nearest is not None:
+            nearest.add(*found["nearest"])
+    np.minimum(smallest, smallest.T, out=smallest)
+    return total, largest, smallest
 
 
-def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
-    """Return the end rows of tiles of at most `size` rows: clusters, or equal parts of one.
-
-    Points of one cluster are similar, which reduces cancellation in eq. 8.
-    """
-    cuts, begin = [], 0
-    for start, stop in zip(starts, [*starts[1:], n], strict=True):
-        if stop - begin > size and start > begin:
-            cuts.append(start)
-            begin = start
-        if stop - start > size:
-            parts = np.linspace(start, stop, -(-(stop - start) // size) + 1).astype(int)
-            cuts.extend(parts[1:])
-            begin = stop
-    return np.unique([*cuts, n])
+def cut_strips(starts: Sequence[int], stops: Sequence[int]) -> Iterator[tuple[int, slice]]:
+    """Yield strips of rows of one cluster each, whose distances to all later rows fit the cache."""
+    for k, (begin, stop) in enumerate(zip(starts, stops, strict=True)):
+        while begin < stop:
+            end = min(stop, begin + max(1, STRIP_NUMBERS // (stops[-1] - begin)))
+            yield k, slice(begin, end)
+            begin = end
 
 
 def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
@@ -275,12 +153,11 @@ def within_pass(
 
     def reduce(members: slice) -> tuple[float, float]:
         total = largest = 0.0
-        for rows in slices(members.stop, TILE_ROWS, start=members.start):
-            strip = tiles(rows)
-            for columns in (rows, *slices(members.stop, TILE_COLUMNS, start=rows.stop)):
-                block = strip(columns)
-                total += block.sum() / (2 if columns == rows else 1)
-                largest = max(largest, block.max())
+        for _, rows in cut_strips([members.start], [members.stop]):
+            block = tiles(rows)(slice(rows.start, members.stop))
+            # pairs of rows of the strip occur twice
+            total += block.sum() - block[:, : len(block)].sum() / 2
+            largest = max(largest, block.max())
         return total, largest
 
     parallel = Parallel(n_jobs, require="sharedmem")
@@ -297,50 +174,39 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
     # one pass for everything that needs all pairs
     n, L = partition.n_samples, n_neighbors if "connectivity" in needs else 0
     in_table = n * partition.n_clusters <= TABLE_NUMBERS
-    reduced = distance_pass(
+    nearest = Nearest(partition.cluster, L) if L else None
+    sums, largest, smallest = distance_pass(
         samples.tiles,
         partition.starts,
         n,
         sums=bool(needs & SUMS) and in_table,
         extremes=bool(needs & EXTREMES),
         by_pair="min_between" in needs,
-        nearest=Nearest(partition.cluster, L, samples.zero) if L else None,
+        nearest=nearest,
         n_jobs=n_jobs,
     )
     result: dict[str, Any] = {}
-    if needs & SUMS:
-        strips: ClusterSums = [(slice(0, n), reduced.sums)]
-        if not in_table:  # each pair is computed twice
-            blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
-            strips = ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
-        result |= _reduce_sums(strips, partition, needs)
     if needs & EXTREMES:
-        result["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
-        np.fill_diagonal(reduced.smallest, np.nan)
-        result |= {"max_within": reduced.largest, "min_between": reduced.smallest}
-    if reduced.nearest is not None:
-        result["connectivity"] = float(reduced.nearest.foreign_weights().sum())
-    return result
-
-
-def _reduce_sums(
-    strips: ClusterSums, partition: _distances.Partition, needs: Set[str]
-) -> dict[str, Any]:
-    """Return the quantities from the (K, n) sums of distances to clusters, strip by strip.
-
-    The (K, K) totals, which are large for many clusters, are omitted if only silhouettes are
-    computed.
-    """
-    result: dict[str, Any] = {}
-    K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
-    totals = np.zeros((K, K)) if needs & {"mean_within", "mean_between"} else None
+        result["extremes"] = float(smallest.min()), float(largest.max())
+        np.fill_diagonal(smallest, np.nan)
+        result |= {"max_within": largest, "min_between": smallest}
+    if nearest is not None:
+        result["connectivity"] = float(nearest.foreign_weights().sum())
+    if not needs & SUMS:
+        return result
+    strips: ClusterSums = [(slice(0, n), sums)]
+    if not in_table:  # each pair is computed twice
+        blocks = whole_rows(samples.tiles, slice(0, n), slice(0, n))
+        strips = ((rows, np.add.reduceat(D, partition.starts, axis=1).T) for rows, D in blocks)
+    # the (K, K) totals, which are large for many clusters, are not for silhouettes (eq. 5)
+    silhouette, of_pairs = np.empty(n), needs & {"mean_within", "mean_between"}
+    totals = np.zeros((partition.n_clusters,) * 2 if of_pairs else (0, 0))
     for rows, sums in strips:
         if "silhouette_samples" in needs:
             silhouette[rows] = silhouettes(sums, partition, rows)
-        if totals is not None:  # eq. 5, from the rows of these clusters
-            runs = Segments(partition.starts, rows.start, rows.stop)
-            totals[:, runs.clusters] += np.add.reduceat(sums, runs.offsets, axis=1)
-    if totals is not None:  # means, in place because the table may be large
+        if of_pairs:
+            np.add.at(totals.T, partition.cluster[rows], sums.T)
+    if of_pairs:  # means, in place because the table may be large
         result["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
         totals /= partition.sizes[:, None]
         totals /= partition.sizes
@@ -351,7 +217,9 @@ def _reduce_sums(
     return result
 
 
-def silhouettes(sums: np.ndarray, partition: _distances.Partition, rows: slice) -> np.ndarray:
+def silhouettes(
+    sums: np.ndarray, partition: _distances.Partition, rows: slice | np.ndarray
+) -> np.ndarray:
     """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
     # mean distance to the own cluster
     cluster, sizes = partition.cluster[rows], partition.sizes
@@ -367,37 +235,29 @@ def silhouettes(sums: np.ndarray, partition: _distances.Partition, rows: slice) 
     return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
 
 
-def pass_over_rows(
-    samples: Samples, sampled: list[slice], L: int
-) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Yield slices of the sampled rows, with their sums (K, r) (eq. 1) and neighbor weights (r,).
+def measure_rows(samples: Samples, rows: np.ndarray, L: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sums (K, r) (eq. 1) and the neighbor weights (r,) of some of the sorted rows.
 
     The weight of a row is the sum of the weights of its L nearest neighbors in other clusters.
     """
-    tiles, zero = samples.tiles, samples.zero
-    starts, cluster = samples.partition.starts, samples.partition.cluster
-    # tiles of all columns, with their runs of clusters
-    cuts = cut_points(starts, len(cluster), TILE_COLUMNS)
-    columns = [slice(a, b) for a, b in zip([0, *cuts[:-1]], cuts, strict=True)]
-    segments = [Segments(starts, part.start, part.stop) for part in columns]
+    tiles, partition = samples.tiles, samples.partition
+    starts, cluster = partition.starts, partition.cluster
 
-    def reduce(rows: slice) -> tuple[slice, np.ndarray, np.ndarray]:
-        strip, own = tiles(rows), np.arange(rows.start, rows.stop)
-        sums, nearest = (
-            np.zeros((len(own), len(starts))),
-            Nearest(cluster[rows], L, zero, other=cluster),
-        )
-        for part, runs in zip(columns, segments, strict=True):
-            block = strip(part)
-            sums[:, runs.clusters] += np.add.reduceat(block, runs.offsets, axis=1)  # eq. 1
-            met = own[(own >= part.start) & (own < part.stop)]
-            block[met - rows.start, met - part.start] = np.inf
-            nearest.look(block, slice(0, len(own)), part)
-        return rows, sums.T, nearest.foreign_weights()
+    def reduce(row: int) -> tuple[np.ndarray, float]:
+        distance = tiles(slice(row, row + 1))(slice(0, len(cluster)))[0]  # (n,)
+        sums = np.add.reduceat(distance, starts)  # eq. 1
+        # the L nearest other samples, and all that tie with the last
+        distance[row] = np.inf
+        reach = np.partition(distance, L - 1)[L - 1] * (1 + TIED)
+        near = np.flatnonzero(distance <= reach)
+        near = near[np.argsort(distance[near])]
+        one = np.ones(len(near), np.intp)
+        weights = shared_weights(0 * one, distance[near], one, L)
+        return sums, float(weights @ (cluster[near] != cluster[row]))
 
-    strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
-    parallel = Parallel(samples.n_jobs, require="sharedmem", return_as="generator")
-    yield from parallel(delayed(reduce)(rows) for rows in strips)
+    parallel = Parallel(samples.n_jobs, require="sharedmem")
+    sums, weights = zip(*parallel(delayed(reduce)(row) for row in rows.tolist()), strict=True)
+    return np.transpose(sums), np.array(weights)
 
 
 # Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles
@@ -407,60 +267,52 @@ def pass_over_rows(
 TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
 MAX_WAITING = 2**14  # number of neighbors that are collected before they are sorted
 TREE_NUMBERS = 2**21  # tree distances stored at a time
+BOUND_ROWS = 384  # rows whose distances bound the search for neighbors
 LEAF = 100  # maximum number of points in a leaf of a k-d tree
 PILOT = 64  # maximum number of pilot searches that estimate the cost of a tree
+CUBE = 1.5  # half the edge of a cube around the points that a search visits, in units of its radius
 VISIT_COST = 4  # cost of a visited point, in units of a pair of rows in the pass
 
 
 class Nearest:
     """The current L nearest neighbors of each of n rows, with all ties of the last.
 
-    cluster (n,): cluster of each row; other: cluster of each candidate neighbor, by default the
-    same. zero: distances up to this count as 0. reach (n,): radii that contain all neighbors with a
-    weight (eq. 4). found: sorted arrays with an entry for each row and distance: the row, the
-    distance, the number of neighbors at this distance, and how many of them are in another cluster.
+    cluster (n,): cluster of each row. reach (n,): radii that contain all neighbors with a weight
+    (eq. 4). found: sorted arrays with an entry for each row and distance: the row, the distance,
+    the number of neighbors at this distance, and how many of them are in another cluster.
     """
 
-    def __init__(
-        self, cluster: np.ndarray, L: int, zero: float, *, other: np.ndarray | None = None
-    ) -> None:
-        self.cluster, self.other = cluster, cluster if other is None else other
-        self.L, self.zero = L, zero
+    def __init__(self, cluster: np.ndarray, L: int) -> None:
+        self.cluster, self.L = cluster, L
         self.reach = np.full(len(cluster), np.finfo(float).max)
         none = np.empty(0, dtype=np.intp)
         self.found = none, np.empty(0), none, none
         self.waiting: list[tuple[np.ndarray, ...]] = []
         self.n_waiting = 0
 
-    def part(self, rows: slice) -> Nearest:
-        """Return an empty instance for some rows, with the same reach."""
-        part = Nearest(self.cluster[rows], self.L, self.zero)
-        part.reach = self.reach[rows].copy()
-        return part
+    def bound(self, tiles: _distances.Tiles) -> None:
+        """Bound the radii by the nearest of some rows beside each row, often of its cluster."""
+        n = len(self.cluster)
+        size = min(max(BOUND_ROWS, self.L + 1), n)
+        for rows in slices(n, size):
+            columns = slice(rows.stop - size, rows.stop) if rows.start else slice(0, size)
+            block, own = tiles(rows)(columns), np.arange(rows.start, rows.stop)
+            block[own - rows.start, own - columns.start] = np.inf
+            self.reach[rows] = np.partition(block, self.L - 1)[:, self.L - 1] * (1 + TIED)
 
-    def look(self, block: np.ndarray, rows: slice, others: slice, *, axis: int = 0) -> None:
-        """Update the neighbors of `rows` with their distances (a block) to the samples `others`.
-
-        `axis` is the axis of the block along which `rows` lie.
-        """
-        # rows that the block may change (eq. 4)
-        hit = np.flatnonzero(block.min(axis=1 - axis) <= self.reach[rows])  # (q,)
-        if not len(hit):
-            return
-        near = block.take(hit, axis=axis)  # (q, c)
-        near, hit = near.T if axis else near, rows.start + hit
-        if self.zero:
-            near[near <= self.zero] = 0.0
-        # the L-th distance of the block is a bound for rows that have none
-        free = np.flatnonzero(self.reach[hit] == np.finfo(float).max)
-        if len(free) and near.shape[1] > self.L:
-            some = near if len(free) == len(hit) else near[free]
-            bound = np.partition(some, self.L - 1, axis=1)[:, self.L - 1]
-            self.reach[hit[free]] = np.maximum(bound * (1 + TIED), self.zero)
-        at, column = np.divmod(np.flatnonzero(near <= self.reach[hit, None]), near.shape[1])
-        row, cluster = hit[at], self.other[others]
-        foreign = (self.cluster[row] != cluster[column]).astype(np.intp)
-        self.add(row, near[at, column], np.ones(len(at), dtype=np.intp), foreign)
+    def look(self, block: np.ndarray, rows: slice) -> tuple[np.ndarray, ...]:
+        """Return entries for the distances (r, c) from `rows` to themselves and all later rows."""
+        n_rows, c = block.shape
+        np.fill_diagonal(block, np.inf)
+        # pairs within the radius of their row, and of their later row (eq. 7 of distance_pass)
+        i, j = np.divmod(np.flatnonzero(block <= self.reach[rows, None]), c)
+        beyond = block[:, n_rows:] <= self.reach[rows.stop :]
+        later_i, later_j = np.divmod(np.flatnonzero(beyond), max(c - n_rows, 1))
+        later_j += n_rows
+        row, other = np.append(i, later_j) + rows.start, np.append(j, later_i) + rows.start
+        distance = np.append(block[i, j], block[later_i, later_j])
+        foreign = (self.cluster[row] != self.cluster[other]).astype(np.intp)
+        return row, distance, np.ones(len(row), dtype=np.intp), foreign
 
     def add(self, *entries: np.ndarray) -> None:
         """Collect entries, and sort them if there are many."""
@@ -490,16 +342,11 @@ class Nearest:
         # number of neighbors up to each entry, in its row
         rank = count_up(row, copies)
         is_last = (rank >= self.L) & (rank - copies < self.L)
-        reach = np.maximum(distance[is_last] * (1 + TIED), self.zero)
+        reach = distance[is_last] * (1 + TIED)
         self.reach[row[is_last]] = np.minimum(self.reach[row[is_last]], reach)  # eq. 4
         kept = distance <= self.reach[row]
         self.found = row[kept], distance[kept], copies[kept], foreign[kept]
         self.waiting, self.n_waiting = [], 0
-
-    def gather(self, part: Nearest, start: int) -> None:
-        """Add the neighbors of a part whose rows begin at `start`."""
-        for row, *others in (part.found, *part.waiting):
-            self.add(start + row, *others)
 
     def foreign_weights(self) -> np.ndarray:
         """Return the (n,) sums of the weights of the neighbors in another cluster (eq. 1)."""
@@ -546,8 +393,8 @@ def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
     n, tree = len(points), cKDTree(points, leafsize=LEAF)
     # the mean number of points that a search visits, from a sample (eq. 6)
     some = points[:: -(-n // PILOT)]
-    radius = np.reshape(tree.query(some, [L + 1])[0], -1)
-    if points_visited(tree, some, radius) > n / VISIT_COST:
+    reach = CUBE * tree.query(some, [L + 1])[0][:, 0]
+    if tree.query_ball_point(some, reach, p=np.inf, return_length=True).mean() > n / VISIT_COST:
         return None
     # the sample itself, L others and one beyond; more where the last one ties with the L-th
     k, left, total = L + 2, np.arange(n), 0.0
@@ -569,34 +416,6 @@ def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
             incomplete.append(rows[~complete])
         left, k = np.concatenate(incomplete), 2 * k
     return total
-
-
-def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | float) -> float:
-    """Return the mean number of points in the leaves that a ball around a query intersects.
-
-    Each entry of the stack is a node, the (m,) queries whose balls reach its cell, and their (m, p)
-    offsets from that cell.
-    """
-    # offsets of the queries from the cell of the root
-    radius, total = np.broadcast_to(radius, len(queries)), 0
-    offset = np.maximum(np.maximum(tree.mins - queries, queries - tree.maxes), 0.0)
-    stack = [(tree.tree, np.arange(len(queries)), offset)]
-    while stack:
-        node, rows, offset = stack.pop()
-        near = _distances.squared_norms(offset) <= radius[rows] ** 2
-        rows, offset = rows[near], offset[near]
-        if not len(rows):
-            continue
-        if node.split_dim < 0:
-            total += node.children * len(rows)
-            continue
-        # offsets from the two halves of the cell
-        beyond = queries[rows, node.split_dim] - node.split
-        for child, distance in ((node.lesser, beyond), (node.greater, -beyond)):
-            farther = offset.copy()
-            np.maximum(farther[:, node.split_dim], distance, out=farther[:, node.split_dim])
-            stack.append((child, rows, farther))
-    return total / len(queries)
 
 
 # Exact nearest pair between clusters and exact diameter without all n^2 distances.
@@ -629,7 +448,8 @@ def nearest_between(
             best = min(best, float(np.min(tree.query(larger[begin:end], **bound)[0])))  # eq. 3
             if not begin and best > 0:  # a sample of searches within this bound (eq. 10)
                 some = larger[:: -(-len(larger) // PILOT)]
-                if points_visited(tree, some, best) * n_digits > budget:
+                visited = tree.query_ball_point(some, CUBE * best, p=np.inf, return_length=True)
+                if visited.mean() * n_digits > budget:
                     return None
             # growing batches, so that the bound is tight early
             begin, end = end, 2 * end
@@ -661,20 +481,6 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
             squared = _distances.squared_norms(cluster - cluster[start])
             start, best = int(squared.argmax()), max(best, float(np.sqrt(squared.max())))
         outer = cluster[radius + radius.max() > best * (1 - SLACK)]  # eq. 6, right
-        if len(outer) > 1:
-            best = max(best, _farthest_of_all(outer))
+        tiles = _distances.euclidean_tiles(outer, np.zeros(1, np.intp))
+        best = max(best, float(within_pass(tiles, [slice(0, len(outer))])[1][0]))
     return best
-
-
-def _farthest_of_all(points: np.ndarray) -> float:
-    """Return the distance of the farthest pair, using products of centered points (eq. 8)."""
-    # products of centered points, tile by tile
-    right = _distances.operands(points.T, points.mean(axis=0))
-    left, largest, pair = _distances.left_operands(right), -1.0, (0, 0)
-    for rows in slices(len(points), TILE_ROWS):
-        for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
-            squared = left[rows] @ right[:, columns]  # its error: eq. 8
-            i, j = np.unravel_index(squared.argmax(), squared.shape)
-            if squared[i, j] > largest:
-                largest, pair = squared[i, j], (rows.start + i, columns.start + j)
-    return float(np.linalg.norm(points[pair[0]] - points[pair[1]]))

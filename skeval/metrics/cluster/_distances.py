@@ -123,11 +123,6 @@ class Samples:
             return euclidean_tiles(points, self.partition.starts)
         return point_tiles(distance_function(self.metric, points), points, self.metric)
 
-    @property
-    def zero(self) -> float:
-        """Distance that may be a rounding error of 0. Most metrics are exact at 0."""
-        return ROUNDED_ZERO.get(self.metric, 0.0) if isinstance(self.metric, str) else 0.0
-
 
 def euclidean(a: Points, b: Points) -> np.ndarray:
     """Return the (r, c) Euclidean distances."""
@@ -149,27 +144,6 @@ def squared_euclidean(a: Points, b: Points) -> np.ndarray:
     return squared
 
 
-def operands(columns: np.ndarray, center: np.ndarray) -> np.ndarray:
-    """Return the columns (x, |x|^2, 1) of the centered points, the right operand of eq. 8.
-
-    columns (p, n): the points; center (p,). NumPy and BLAS are fastest with long rows.
-    """
-    p, n = columns.shape
-    right = np.empty((p + 2, n))
-    centered = np.subtract(columns, center[:, None], out=right[:p])
-    np.einsum("ij,ij->j", centered, centered, out=right[p])
-    right[p + 1] = 1.0
-    return right
-
-
-def left_operands(right: np.ndarray) -> np.ndarray:
-    """Turn columns (x, |x|^2, 1) into rows (-2x, 1, |x|^2), the left operand of eq. 8."""
-    left = np.empty_like(right)
-    np.multiply(right[:-2], -2.0, out=left[:-2])
-    left[-2], left[-1] = right[-1], right[-2]
-    return left.T
-
-
 def mend(
     squared: np.ndarray, aa: np.ndarray, bb: np.ndarray, take: Callable[[], tuple[Points, Points]]
 ) -> None:
@@ -177,15 +151,19 @@ def mend(
 
     aa (r,) and bb (c,) are the squared norms. `take` returns the points, which are rarely needed.
     """
-    # a block whose columns are all far from the rows has no close pairs
-    gap = np.sqrt(bb.min()) - np.sqrt(aa.max())
-    if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):  # eq. 12
+    # columns that are far from all rows have no close pairs (eq. 12)
+    gap = np.sqrt(bb) - np.sqrt(aa.max())
+    near = np.flatnonzero((gap <= 0) | (gap**2 <= CLOSE * (aa.max() + bb)))
+    if not len(near):
         return
+    columns = slice(near[0], near[-1] + 1)
+    squared, bb = squared[:, columns], bb[columns]
     # close pairs, whose distance has lost digits, are computed again
     rows = np.flatnonzero(squared.min(axis=1) < CLOSE * (aa + bb.max()))
     if not len(rows):
         return
     a, b = take()
+    b = b[columns]
     close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
     fits = not issparse(a) or (a.shape[0] + b.shape[0]) * a.shape[1] <= DENSE_NUMBERS
     if ONE_BY_ONE * np.count_nonzero(close) > squared.size and fits:
@@ -247,7 +225,7 @@ def _enlarge(points: np.ndarray) -> np.ndarray:
 def check_distances(block: np.ndarray, metric: str | Callable) -> np.ndarray:
     """Return a block of distances. Raise an error unless all are finite and nonnegative."""
     if isinstance(metric, str):
-        np.maximum(block, 0.0, out=block)  # rounding; nan stays
+        block[block <= ROUNDED_ZERO.get(metric, 0.0)] = 0.0  # rounding; nan stays
     wrong = block[~((block >= 0) & (block < np.inf))]
     if len(wrong):
         raise ValueError(
@@ -303,25 +281,27 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     """
     stops, by_feature = np.append(starts[1:], len(points)), np.ascontiguousarray(points.T)  # (p, n)
 
-    def center(cluster: int) -> np.ndarray:
-        start, stop = starts[cluster], stops[cluster]
-        some = points[start : stop : 1 + (stop - start) // CENTER_SAMPLE]
-        return np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
-
     @lru_cache(maxsize=1)
     def around(cluster: int) -> np.ndarray:
-        return operands(by_feature, center(cluster))
+        """Return (x, |x|^2, 1) of the centered points as columns, the right operand of eq. 8."""
+        start, stop = starts[cluster], stops[cluster]
+        some = points[start : stop : 1 + (stop - start) // CENTER_SAMPLE]
+        center = np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
+        # NumPy and BLAS are fastest with long rows
+        right = np.ones((len(center) + 2, len(points)))
+        centered = np.subtract(by_feature, center[:, None], out=right[:-2])
+        np.einsum("ij,ij->j", centered, centered, out=right[-2])
+        return right
 
     def strip(rows: slice) -> Strip:
-        cluster = int(np.searchsorted(starts, rows.start, side="right")) - 1
-        own = operands(by_feature[:, rows], center(cluster))
-        left = left_operands(own)
+        right = around(int(np.searchsorted(starts, rows.start, side="right")) - 1)
+        own = right[:, rows]
+        left = np.concatenate([-2.0 * own[:-2], own[:-3:-1]]).T  # (-2x, 1, |x|^2)
 
         def block(columns: slice) -> np.ndarray:
-            right = own if columns == rows else around(cluster)[:, columns]
-            squared = left @ right  # eq. 8, (r, c)
+            squared = left @ right[:, columns]  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # a row is no close pair of itself
-            mend(squared, left[:, -1], right[-2], lambda: (points[rows], points[columns]))
+            mend(squared, own[-2], right[-2, columns], lambda: (points[rows], points[columns]))
             return _fill_diagonal(np.sqrt(squared, out=squared), rows, columns)
 
         return block
@@ -394,8 +374,11 @@ def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
         radii = np.maximum.reduceat(within, partition.starts)
         scale = np.sqrt(radii) + np.sqrt(squared_norms(means))
         between[between <= COINCIDENT * np.maximum.outer(scale, scale)] = 0.0
-        if metric not in EUCLIDEAN:
-            between = between_centroids(points, partition, metric, between == 0)
+        if metric not in EUCLIDEAN:  # 0 where centroids coincide
+            coincide = between == 0
+            centroids = _stack([_mean(points[rows]) for rows in partition.members])
+            between = distance_function(metric, points)(centroids, centroids)
+            check_distances(between, metric)[coincide] = 0.0
         result["centroid_between"] = between
     return result
 
@@ -410,21 +393,6 @@ def to_centroids(points: Points, partition: Partition, metric: str | Callable) -
     for rows in partition.members:
         result[rows] = check_distances(distance(_mean(points[rows]), points[rows]), metric)[0]
     return result
-
-
-def between_centroids(
-    points: Points, partition: Partition, metric: str | Callable, coincide: np.ndarray
-) -> np.ndarray:
-    """Return the (K, K) distances between the centroids, or 0 where they coincide."""
-    # means by cluster, (K, p), and their distances, (K, K)
-    centroids = _stack([_mean(points[rows]) for rows in partition.members])
-    between = distance_function(metric, points)(centroids, centroids)
-    np.fill_diagonal(between, 0.0)
-    check_distances(between, metric)
-    # distances that are rounding errors of 0
-    noise = ROUNDED_ZERO.get(metric, 0.0) if isinstance(metric, str) else 0.0
-    between[coincide | (between <= noise)] = 0.0
-    return between
 
 
 def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray, np.ndarray]:

@@ -996,7 +996,15 @@ def dbcv_score(
         delayed(_density_tree)(samples.tiles, rows, dimension) for rows in partition.members
     )
     sparseness = np.array([sparse for sparse, _ in trees])
-    separation = _separations(samples, np.concatenate([reach for _, reach in trees]))
+    reach = np.concatenate([reach for _, reach in trees])
+
+    def reachabilities(rows: slice) -> Callable[[slice], np.ndarray]:
+        strip, own = samples.tiles(rows), reach[rows, None]
+        return lambda columns: np.maximum(np.maximum(strip(columns), reach[columns]), own)
+
+    options: Any = {"sums": False, "n_jobs": n_jobs}
+    nearest = _distance_pass.distance_pass(reachabilities, starts, len(reach), **options)[2]
+    separation = nearest.min(axis=1)
     larger = np.maximum(separation, sparseness)
     if not larger.all():
         return give_nan("DBCV is 0/0, because all samples of two clusters are the same point.")
@@ -1063,22 +1071,6 @@ def _spanning_tree(
     return ends, weights
 
 
-def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
-    """Return the (K,) smallest reachability between inner samples of a cluster and of others."""
-    partition = samples.partition
-    smallest = np.full(partition.n_clusters, np.inf)
-    for k, members in enumerate(partition.members[:-1]):
-        # from cluster k to all later ones, for both sides of each pair of clusters
-        others = slice(members.stop, partition.n_samples)
-        starts = partition.starts[k + 1 :] - members.stop
-        for rows, distances in _distance_pass.whole_rows(samples.tiles, members, others):
-            weight = np.maximum(np.maximum(distances, reach[others]), reach[rows, None])
-            by_cluster = np.minimum.reduceat(weight.min(axis=0), starts)
-            smallest[k] = min(smallest[k], by_cluster.min())
-            np.minimum(smallest[k + 1 :], by_cluster, out=smallest[k + 1 :])
-    return smallest
-
-
 @dataclass(frozen=True)
 class Index:
     """Properties of an index, that is, one row of the table `INTERNAL` or `EXTERNAL`.
@@ -1111,7 +1103,7 @@ class Index:
     greater_is_better: bool
     needs: frozenset[str] = frozenset()
     compute: Callable[[dict[str, Any]], float] | None = None
-    by_row: Callable[[np.ndarray, np.ndarray, Partition, slice], np.ndarray] | None = None
+    by_row: Callable[[np.ndarray, np.ndarray, Partition, np.ndarray], np.ndarray] | None = None
 
 
 def davies_bouldin_row(dispersion: Dispersion, spread: str) -> Index:
@@ -1452,18 +1444,15 @@ def estimate_from_rows(
     # rows of each cluster, drawn at random
     partition = samples.partition
     counts = allocate(partition, max_pairs)
-    samples = put_sample_first(samples, counts, rng)
-    sampled = [slice(a, a + m) for a, m in zip(partition.starts, counts, strict=True)]
+    drawn = [rng.choice(k, m, replace=False) for k, m in zip(partition.sizes, counts, strict=True)]
+    rows = np.concatenate(list(map(np.add, partition.starts, drawn)))
     L = n_neighbors if any("connectivity" in index.needs for index in indices) else 1
-    values: dict[str, list[np.ndarray]] = {index.name: [] for index in indices}
-    for rows, sums, weights in _distance_pass.pass_over_rows(samples, sampled, L):
-        for index in indices:
-            if index.by_row is not None:
-                values[index.name].append(index.by_row(sums, weights, partition, rows))
+    sums, weights = _distance_pass.measure_rows(samples, rows, L)
     estimates = {}
     for index in indices:
         # a stratified mean with Student's t interval
-        by_row = np.concatenate(values[index.name])
+        assert index.by_row is not None
+        by_row = index.by_row(sums, weights, partition, rows)
         value, error, dof = mean_over_strata(by_row, counts, partition.sizes)
         limits = partial(normal_interval, value, error, degrees_of_freedom=dof)
         estimates[index.name] = Estimate(
@@ -1494,20 +1483,6 @@ def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
     spare = sizes - fewest
     share = (n_rows - fewest.sum()) / max(1, spare.sum())
     return fewest + np.floor(spare * min(1.0, share)).astype(np.intp)
-
-
-def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Generator) -> Samples:
-    """Return the samples with randomly drawn rows first in each cluster."""
-    partition, points = samples.partition, samples.points
-    # sampled rows come first in their cluster
-    order = np.arange(partition.n_samples)
-    for rows, m in zip(partition.members, counts, strict=True):
-        drawn = np.zeros(rows.stop - rows.start, dtype=bool)
-        drawn[rng.choice(len(drawn), m, replace=False)] = True
-        order[rows] = rows.start + np.argsort(~drawn, kind="stable")
-    again = replace(partition, order=partition.order[order])
-    points = points[order] if samples.metric != "precomputed" else points
-    return replace(samples, points=points, partition=again)
 
 
 def mean_over_strata(

@@ -16,30 +16,41 @@ from skeval.metrics.cluster._distances import euclidean, euclidean_tiles, point_
 rng = np.random.default_rng(5)
 
 
-@pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1), (6, 3)], ids=str)
-def tile_size(request, monkeypatch):
-    monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
-    monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
+@pytest.fixture(params=[1, 100, 300, 2**18])
+def strip_size(request, monkeypatch):
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", request.param)
 
 
 SIZES = [[20, 1, 15, 4], [40], [1] * 40, [39, 1], [1, 39], [7, 7, 7, 7, 7, 5], [2, 2, 1, 1, 34]]
 
 
-@pytest.mark.usefixtures("tile_size")
+@pytest.mark.usefixtures("strip_size")
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_reductions(sizes):
     points = rng.normal(size=(40, 6))
     D = cdist(points, points)
     starts = np.cumsum(sizes) - sizes
     cluster = np.repeat(np.arange(len(sizes)), sizes)
-    found = passes.distance_pass(euclidean_tiles(points, starts), starts, 40)
+    sums, largest, smallest = passes.distance_pass(euclidean_tiles(points, starts), starts, 40)
     own = cluster[:, None] == np.arange(len(sizes))
-    np.testing.assert_allclose(found.sums, (D @ own).T, rtol=1e-12)
+    np.testing.assert_allclose(sums, (D @ own).T, rtol=1e-12)
     for k in range(len(sizes)):
-        assert found.largest[k] == pytest.approx(D[own[:, k]][:, own[:, k]].max(), rel=1e-12)
+        assert largest[k] == pytest.approx(D[own[:, k]][:, own[:, k]].max(), rel=1e-12)
         for m in range(len(sizes)):
             nearest = np.inf if k == m else D[own[:, k]][:, own[:, m]].min()
-            assert found.smallest[k, m] == pytest.approx(nearest, rel=1e-12)
+            assert smallest[k, m] == pytest.approx(nearest, rel=1e-12)
+
+
+@pytest.mark.parametrize("outward", [True, False])
+def test_a_close_pair_across_strips_costs_no_digit(outward, monkeypatch):
+    """The strip of a row is compared with a column that is a little farther from the center."""
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", 1)
+    points = np.vstack([rng.normal(size=(8, 6)), np.full((2, 6), 100.0)])
+    points[8 + outward] *= 1 + 1e-9
+    tiles, starts = euclidean_tiles(points, np.array([0, 9])), np.array([0, 9])
+    smallest = passes.distance_pass(tiles, starts, 10)[2]
+    expected = np.linalg.norm(points[8] - points[9])
+    assert smallest[0, 1] == pytest.approx(expected, rel=1e-12)
 
 
 ANGLE = rng.uniform(0, 2 * np.pi, 900)
@@ -91,16 +102,16 @@ def test_diameter_of_any_grid_points(points):
     assert found == pytest.approx(expected, rel=1e-13)
 
 
-@pytest.fixture(params=[(3, 4), (7, 1000), (256, 1024), (1, 1), (6, 3)], ids=str)
+@pytest.fixture(params=[(1, 1), (200, 7), (2**18, 384)], ids=str)
 def few_waiting(request, monkeypatch):
-    monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
-    monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", request.param[0])
+    monkeypatch.setattr(passes, "BOUND_ROWS", request.param[1])
     monkeypatch.setattr(passes, "MAX_WAITING", 5)
 
 
-def by_pass(tiles, cluster, L, zero=0.0, n_jobs=None):
+def by_pass(tiles, cluster, L, n_jobs=None):
     n, starts = len(cluster), np.flatnonzero(np.diff(cluster, prepend=-1))
-    nearest = Nearest(cluster, L, zero)
+    nearest = Nearest(cluster, L)
     passes.distance_pass(
         tiles, starts, n, sums=False, extremes=False, nearest=nearest, n_jobs=n_jobs
     )
@@ -124,6 +135,18 @@ def test_the_nearest_are_the_nearest(L):
     assert (copies == 1).all()
 
 
+@pytest.mark.parametrize("L", [1, 5, 79])
+def test_rows_one_by_one_have_the_sums_and_ties_of_all(L):
+    points = rng.integers(0, 3, size=(80, 2)) / 3
+    starts, sizes, labels = np.array([0, 30]), np.array([30, 50]), np.repeat([0, 1], [30, 50])
+    partition = passes._distances.Partition(np.arange(80), starts, sizes, np.arange(2), 80)
+    samples = passes.Samples(points, partition, "euclidean")
+    sums, weights = passes.measure_rows(samples, np.arange(80)[::-1], L)
+    D = cdist(points, points)
+    np.testing.assert_allclose(sums[:, ::-1], np.add.reduceat(D, starts, axis=0), rtol=1e-12)
+    assert weights.sum() == pytest.approx(reference.connectivity(D, list(labels), L), rel=1e-12)
+
+
 @pytest.mark.parametrize("L", [3, 20])
 def test_ties_within_rounding(L):
     """Distances within a relative 1e-10 of each other are equal, in whatever order they come."""
@@ -131,9 +154,11 @@ def test_ties_within_rounding(L):
     cluster = np.repeat([0, 1], 40)
     exact = np.rint(points)
     D = cdist(exact, exact)
-    zero = 1e-12  # places differ by rounding too
-    tiles = point_tiles(euclidean, points)
+
+    def rounded(a, b):  # places differ by rounding too
+        distance = euclidean(a, b)
+        return np.where(distance <= 1e-12, 0.0, distance)
+
     expected = reference.connectivity(D, list(cluster), L)
-    assert by_pass(tiles, cluster, L, zero).foreign_weights().sum() == pytest.approx(
-        expected, rel=1e-12
-    )
+    found = by_pass(point_tiles(rounded, points), cluster, L)
+    assert found.foreign_weights().sum() == pytest.approx(expected, rel=1e-12)

@@ -202,8 +202,7 @@ def sum_of_steps(a, b):
 @pytest.mark.parametrize("kind", ["manhattan", "cosine", "chebyshev", "callable", "sparse cosine"])
 def test_other_metrics_over_many_tiles(kind, monkeypatch):
     """Each metric by tiles against its whole matrix, with threads."""
-    monkeypatch.setattr(passes, "TILE_ROWS", 50)
-    monkeypatch.setattr(passes, "TILE_COLUMNS", 70)
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", 3000)
     X, y = DATA[30][0][:300], DATA[30][1][:300]
     metric = {"callable": sum_of_steps, "sparse cosine": "cosine"}.get(kind, kind)
     D = pairwise_distances(X, metric="manhattan" if kind == "callable" else metric)

@@ -31,10 +31,9 @@ DATA = {
 }
 
 
-@pytest.fixture(params=[(256, 512), (4, 7)], autouse=True)
-def tile(request, monkeypatch):
-    monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
-    monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
+@pytest.fixture(params=[2**18, 50], autouse=True)
+def strip(request, monkeypatch):
+    monkeypatch.setattr(passes, "STRIP_NUMBERS", request.param)
 
 
 @pytest.mark.parametrize(
