@@ -26,6 +26,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
+from skeval._adapters import regions
 from skeval._adapters.column_steps import (
     are_affine,
     has_plain_columns,
@@ -33,8 +34,7 @@ from skeval._adapters.column_steps import (
     scales_to_unit,
     uses_only,
 )
-from skeval._adapters.regions import REGIONS, Region, Sizes
-from skeval._adapters.runner import SLOWER, Agreement, Solver, supports
+from skeval._adapters.runner import Agreement, Solver, supports
 from skeval._resampling.inputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.sampling_units import Target
@@ -95,7 +95,7 @@ class DeletionSolver(Solver):
     X: Any
     target: Target
     transformers: tuple
-    region: Region
+    region: Callable[[regions.Sizes], bool]
     in_process = True
 
     @cached_property
@@ -113,18 +113,13 @@ class DeletionSolver(Solver):
             X = clone(steps.pop(0)).fit_transform(X)
         return self.make_deletion(self.estimator, X, self.target, tuple(steps))
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if it is slower."""
-        target, region = self.target, self.region
-        texts = target.classes is None and target.y.dtype.kind not in "iuf"
-        if texts or target.n_classes > region.max_classes:
-            return "the target has more classes than the solver supports"
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan."""
         # ten folds require as many distances as the lists of all samples, which are also sorted
-        n_tested = plan.n_draws * int(plan.draw(0).test.sum()) if region.lists else 0
+        n_tested = plan.n_draws * int(plan.draw(0).test.sum())
         n, shape = plan.n_samples, tuple[int, ...](getattr(self.X, "shape", ()))
         p = shape[1] if len(shape) == 2 else 1
-        is_faster = region.contains(Sizes(plan.n_fits, n, p, target.n_classes, n_tested))
-        return "" if is_faster else SLOWER
+        return self.region(regions.Sizes(plan.n_fits, n, p, self.target.n_classes, n_tested))
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
         """Return two fits for comparison, or the reason why the solver is not used."""
@@ -463,22 +458,23 @@ class Served(NamedTuple):
     """How the fits of an estimator are done: factorization, region, and known parameters."""
 
     make_deletion: MakeDeletion
-    region: str
+    region: Callable[[regions.Sizes], bool]
     parameters: str
 
 
+LEAST_SQUARES, DISCRIMINANT = "fit_intercept copy_X tol n_jobs", "store_covariance tol"
 RIDGE = "alpha fit_intercept copy_X max_iter tol solver random_state"
 NEIGHBORS = "n_neighbors weights algorithm leaf_size p metric metric_params n_jobs"
 KERNELS = "alpha kernel gamma degree coef0 kernel_params"
 SERVED = {
-    Ridge: Served(make_linear_deletion, "linear", RIDGE),
-    RidgeClassifier: Served(make_linear_deletion, "linear", RIDGE),
-    LinearRegression: Served(make_linear_deletion, "linear", "fit_intercept copy_X tol n_jobs"),
-    KernelRidge: Served(make_linear_deletion, "linear", KERNELS),
-    GaussianNB: Served(make_moments_deletion, "naive", "var_smoothing"),
-    LinearDiscriminantAnalysis: Served(make_moments_deletion, "lda", "store_covariance tol"),
-    KNeighborsClassifier: Served(make_neighbors_deletion, "neighbors", NEIGHBORS),
-    KNeighborsRegressor: Served(make_neighbors_deletion, "neighbors", NEIGHBORS),
+    Ridge: Served(make_linear_deletion, regions.linear, RIDGE),
+    RidgeClassifier: Served(make_linear_deletion, regions.linear, RIDGE),
+    LinearRegression: Served(make_linear_deletion, regions.linear, LEAST_SQUARES),
+    KernelRidge: Served(make_linear_deletion, regions.linear, KERNELS),
+    GaussianNB: Served(make_moments_deletion, regions.naive, "var_smoothing"),
+    LinearDiscriminantAnalysis: Served(make_moments_deletion, regions.discriminant, DISCRIMINANT),
+    KNeighborsClassifier: Served(make_neighbors_deletion, regions.neighbors, NEIGHBORS),
+    KNeighborsRegressor: Served(make_neighbors_deletion, regions.neighbors, NEIGHBORS),
 }
 """The estimators. Parameters that are not known must have their default values."""
 
@@ -494,8 +490,10 @@ def support_deletion(estimator: Any, X: Any, target: Target, transformers: tuple
         known &= getattr(estimator, name, values[0]) in values
     if served is None or not known or not isinstance(getattr(estimator, "alpha", 0.0), Real):
         return "the solver does not support a subclass or a parameter of the estimator"
-    region = REGIONS[served.region]
-    return DeletionSolver(served.make_deletion, estimator, X, target, transformers, region)
+    if target.classes is None and target.y.dtype.kind not in "iuf":
+        return "the solver requires a numeric target or a classifier"
+    make_deletion, region, _ = served
+    return DeletionSolver(make_deletion, estimator, X, target, transformers, region)
 
 
 for kind in SERVED:

@@ -16,8 +16,7 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from skeval._adapters import column_steps
-from skeval._adapters.regions import REGIONS, Sizes
+from skeval._adapters import column_steps, regions
 from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc import Boxes, make_boxes
 from skeval._resampling.inputs import FitOutput
@@ -73,7 +72,7 @@ def support_logistic(
     if issparse(X) or count_dimensions(X) != 2:
         return "the solver requires numbers in X"
     n, p = np.shape(X)
-    if not REGIONS["logistic"].contains(Sizes(np.inf, n, p, target.n_classes)):
+    if not regions.logistic(regions.Sizes(np.inf, n, p, target.n_classes)):
         return SLOWER
     if not column_steps.has_plain_columns(X):
         return "the solver requires finite numbers in double precision in X"
@@ -115,11 +114,10 @@ class LogisticSolver(Solver):
             columns = np.column_stack([columns, np.ones(len(columns))])
         return Products(columns)
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan."""
         n, p = self.steps.X.shape
-        sizes = Sizes(plan.n_fits, n, p, self.target.n_classes)
-        return "" if REGIONS["logistic"].contains(sizes) else SLOWER
+        return regions.logistic(regions.Sizes(plan.n_fits, n, p, self.target.n_classes))
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the agreement between the probabilities of one fit and of its model."""

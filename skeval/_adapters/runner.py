@@ -31,7 +31,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 import skeval._adapters
-from skeval._adapters.regions import FEWEST
 from skeval._resampling import fit_request
 from skeval._resampling.inputs import (
     FitOutput,
@@ -175,7 +174,7 @@ class Runner:
         if not worker.params and worker.request.need_no_model(self.inputs):
             solver = self.find_solver()
         if not isinstance(solver, str):
-            solver = solver.refuses(plan) or solver
+            solver = solver if solver.is_faster(plan) else SLOWER
         if not isinstance(solver, str):
             # and whose trial fits agree
             tried = self.trials.tried
@@ -472,6 +471,9 @@ MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
 MAX_SPARE = 5
 """Number of further trial fits if the solver does none of the first ones."""
 
+FEWEST = 5
+"""Minimum number of fits of a plan for a solver, because at least one is repeated as a trial."""
+
 MAX_TESTED = 1000
 """Number of samples that a trial fit is tested on."""
 
@@ -502,13 +504,12 @@ class Solver(Protocol):
 
     in_process: bool = False
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if the solver is faster.
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan.
 
         The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
         are the same on every machine and for any `n_jobs`.
         """
-        return "" if plan.n_fits >= FEWEST else SLOWER
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
         """Return single fits to compare with the estimator, or why no solver is used.

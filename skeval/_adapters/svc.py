@@ -30,8 +30,8 @@ from skeval._adapters.column_steps import (
     has_plain_columns,
     make_column_steps,
 )
-from skeval._adapters.regions import REGIONS, Sizes
-from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
+from skeval._adapters.regions import Sizes, kernel_svc, linear_svc
+from skeval._adapters.runner import UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.inputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.sampling_units import Target
@@ -112,9 +112,9 @@ class SVCSolver(Solver):
         self.boxes, self.solver = boxes, solver
         self._n_classes = int(target.codes.max()) + 1
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
-        return "" if self.solver.is_faster(plan, self._n_classes) else SLOWER
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan."""
+        return self.solver.is_faster(plan, self._n_classes)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return whether decision values beyond the tolerance have the signs of a model's."""
@@ -328,8 +328,8 @@ class LinearPairSolver:
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
         n, p = plan.n_samples, self.steps.n_columns
-        region = REGIONS["svc_features" if uses_features(n, p) else "svc_shared"]
-        return region.contains(Sizes(plan.n_fits, n, p, n_classes))
+        region = linear_svc if uses_features(n, p) else kernel_svc
+        return region(Sizes(plan.n_fits, n, p, n_classes))
 
     def solve(self, problems: PairProblems) -> SVCResult:
         steps, maps = self.steps, None
@@ -418,14 +418,12 @@ class KernelPairSolver:
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
         sizes = Sizes(plan.n_fits, plan.n_samples, self._p, n_classes)
-        if not REGIONS["svc_shared"].contains(sizes):
+        if plan.n_draws == 1 or not kernel_svc(sizes):
             return False
         # the first and last draw share kernels unless each fit has its own
         block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
         maps = None if self.steps is None else self.steps.maps(block)
-        n_kernels = len(group_equal(maps, self._gammas(block, maps)))
-        shared = plan.n_draws > 1 and n_kernels < len(block)
-        return shared or (plan.shuffled and REGIONS["svc_own"].contains(sizes))
+        return len(group_equal(maps, self._gammas(block, maps))) < len(block)
 
     def solve(self, problems: PairProblems) -> SVCResult:
         maps = None if self.steps is None else self.steps.maps(problems.block)
