@@ -63,21 +63,6 @@ class LinearSVMBatch:
         solution = _solve_on_features(system_of, signs, unit * box, _BLOCK // box.shape[1])
         return solution.in_units(unit, box)
 
-    def decide(
-        self,
-        X: np.ndarray,
-        signs: np.ndarray,
-        solution: BatchSolution,
-        *,
-        scales: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return the decision values (B, m) of other samples X (m, p)."""
-        columns = self._columns
-        ridge = columns.ridge() if scales is None else columns.ridge_of(scales)
-        coef = (signs * solution.alpha) @ columns.standard / ridge  # eq. (4) of svm
-        standard = (X[:, columns.varies] - columns.mean) / columns.scale
-        return coef @ standard.T + solution.intercept[:, None]
-
 
 @np.errstate(all="ignore")
 def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
@@ -124,9 +109,9 @@ def _solve_on_features(
             coef, b = np.repeat(begin.coef, len(at), axis=0), np.repeat(begin.intercept, len(at))
             start = Start(coef, b, begin.mu)
             if strip is None or inner is None:
-                solution.put(at, duals, optimum.solve_from_values(duals, start))
+                solution.store(at, duals, optimum.solve_from_values(duals, start))
             else:
-                solution.put(at, duals, strip.solve(inner, duals, start))
+                solution.store(at, duals, strip.solve(inner, duals, start))
         return problems[~solution.converged[problems]]
 
     left = optimum.find_solvable(signs, box)
@@ -184,7 +169,7 @@ def _solve_on_grams(
         else:
             a, b = np.repeat(guess.fraction, len(at), axis=0), np.repeat(guess.intercept, len(at))
             solved = optimum.solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b))
-        solution.put(at, duals, solved)
+        solution.store(at, duals, solved)
     return solution
 
 
