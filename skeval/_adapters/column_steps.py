@@ -73,14 +73,6 @@ def maps_each_sample(step: Any) -> bool:
     return type(step) in (Normalizer, Binarizer, PolynomialFeatures)
 
 
-def scales_to_unit(steps: tuple) -> bool | None:
-    """Whether affine transformers end with variance 1, or None if they end with another scale."""
-    scalers = [step for step in steps if getattr(step, "with_std", True)]
-    if not scalers:
-        return False
-    return True if steps[-1] is scalers[-1] and type(steps[-1]) is StandardScaler else None
-
-
 class ColumnMaps(NamedTuple):
     """Transformations of the columns in some fits: ``(x - shift) / scale``, then a selection.
 

@@ -27,13 +27,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters import regions
-from skeval._adapters.column_steps import (
-    are_affine,
-    has_plain_columns,
-    maps_each_sample,
-    scales_to_unit,
-    uses_only,
-)
+from skeval._adapters.column_steps import are_affine, has_plain_columns, maps_each_sample, uses_only
 from skeval._adapters.runner import Agreement, Solver, supports
 from skeval._resampling.inputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
@@ -260,11 +254,11 @@ def find_condition(samples: np.ndarray, transformers: tuple, intercept: bool) ->
     samples, eq. (6) of deletion.
     """
     # columns as the estimator scales them
-    columns = samples - samples.mean(axis=0) if intercept else samples
-    scaled = bool(transformers) and scales_to_unit(transformers) is True
-    if transformers and not scaled:
-        return np.inf
-    columns = least_squares.standardize_all(samples) if scaled else columns
+    columns, scaled = samples - samples.mean(axis=0) if intercept else samples, bool(transformers)
+    if scaled:
+        if type(transformers[-1]) is not StandardScaler or not transformers[-1].with_std:
+            return np.inf
+        columns = least_squares.standardize_all(samples)
     columns = columns[:, np.any(columns != 0, axis=0)]
     # largest over smallest singular value
     singular = np.linalg.svd(columns, compute_uv=False)
@@ -339,11 +333,9 @@ def make_moments_deletion(
         return None
     samples = np.asarray(X, dtype=float)
     n, n_classes = len(samples), target.n_classes
-    if type(estimator) is GaussianNB:  # the last scaler determines the scale of the columns
-        scaled = scales_to_unit(transformers)
+    if type(estimator) is GaussianNB:  # the scale of the columns determines the smoothing
         rule = NaiveGaussians(float(estimator.var_smoothing))
-        columns = None if scaled is None else Columns(samples, n_classes, scaled=scaled)
-        return None if columns is None else MomentsDeletion(columns, rule)
+        return None if transformers else MomentsDeletion(Columns(samples, n_classes), rule)
     # discriminant analysis does not depend on scales; the estimator may divide by the rounding
     # error of the mean of a constant column
     constant = np.ptp(samples, axis=0) == 0
@@ -351,7 +343,7 @@ def make_moments_deletion(
     unsafe = np.any(samples[0, constant] != np.rint(samples[0, constant]))
     if unsafe or not 0 < p <= min(MAX_COLUMNS, n - n_classes - 1) or estimator.tol < MIN_TOL:
         return None
-    columns = Columns(samples[:, ~constant], n_classes, scaled=False)
+    columns = Columns(samples[:, ~constant], n_classes)
     offset = n_classes if divides_by_freedom() else 0
     return MomentsDeletion(columns, LinearGaussians(float(estimator.tol), offset))
 
@@ -387,6 +379,7 @@ class MomentsDeletion:
             shares = np.exp(scores - scores.max(axis=2, keepdims=True))
             shares /= shares.sum(axis=2, keepdims=True)
         solved = solved & certain & np.isfinite(scores).all(axis=(1, 2))
+        solved &= splits.weights.dtype.kind != "f"
         decision = None
         if isinstance(self.rule, LinearGaussians):
             decision = scores[..., 1] - scores[..., 0] if scores.shape[2] == 2 else scores

@@ -226,11 +226,7 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
         response = np.asarray(getattr(model, method)(X))
     except Exception:
         return None
-    response = flatten_column(response)
-    if target.classes is None:
-        return response if response.ndim in (1, 2) else None
-    # columns in the order of the target's classes
-    return align_columns(method, response, getattr(model, "classes_", None), target.classes)
+    return align_columns(method, response, model, target)
 
 
 def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
@@ -293,18 +289,20 @@ def score_predictions(
     return scores
 
 
-def align_columns(method: str, response: np.ndarray, seen: Any, classes: np.ndarray) -> Any:
+def align_columns(method: str, response: np.ndarray, model: Any, target: Target) -> Any:
     """Return scores of each class in a column, or decision values of the second of two classes.
 
-    `seen` contains the classes of the columns in the order of the model. A class that the model
-    has not seen has probability 0. The result is None if decision values are for other classes.
+    The columns of a model have the order of its classes. A class that the model has not seen has
+    probability 0. The result is None if decision values are for other classes.
     """
-    seen = classes if seen is None else np.asarray(seen)
-    response = flatten_column(response)
-    if response.ndim not in (1, 2) or not np.isin(seen, classes).all():
+    classes, response = target.classes, flatten_column(response)
+    if response.ndim not in (1, 2):
         return None
-    if np.array_equal(seen, classes):
+    seen = getattr(model, "classes_", None)
+    if classes is None or seen is None or np.array_equal(seen, classes):
         return response
+    if not np.isin(seen, classes).all():
+        return None
     if response.ndim == 1:  # decision values of the second of two classes
         return -response if np.array_equal(seen[::-1], classes) else None
     if response.shape[1] != len(seen) or (method != "predict_proba" and len(seen) < len(classes)):
@@ -384,10 +382,7 @@ def respond_in_order(model: Any, target: Target, method: str, X: Any) -> Any:
     response = getattr(model, method)(X)
     if method == "predict":
         return flatten_column(response, target.outputs)
-    if target.classes is None:
-        return response
-    seen = getattr(model, "classes_", None)
-    aligned = align_columns(method, np.asarray(response), seen, target.classes)
+    aligned = None if target.classes is None else align_columns(method, response, model, target)
     return response if aligned is None else aligned
 
 

@@ -860,10 +860,6 @@ def folds_for(n_samples: int) -> int:
     return FOLDS_OF_LARGE if n_samples > LARGE else DEFAULT_FOLDS
 
 
-FIRST_SAMPLES = 10_000
-"""Number of samples whose groups are counted first, because a million groups take long to sort."""
-
-
 def default_folds(target: Target, groups: Any) -> int:
     """Return the number of folds for ``cv=None``, 10, or the largest possible number.
 
@@ -874,15 +870,10 @@ def default_folds(target: Target, groups: Any) -> int:
     codes = np.zeros(len(target), dtype=np.intp) if target.classes is None else target.codes
     if groups is None:
         return max(2, min(DEFAULT_FOLDS, int(np.bincount(codes).max())))
-    # the first samples suffice if a class has enough groups there
-    for part in (slice(FIRST_SAMPLES), slice(None)):
-        labels, numbers = np.unique(np.asarray(groups)[part], return_inverse=True)
-        # a class counts once in each of its groups
-        pairs = np.unique(codes[part] * len(labels) + numbers.reshape(-1))
-        n_folds = min(DEFAULT_FOLDS, int(np.bincount(pairs // len(labels)).max()))
-        if n_folds == DEFAULT_FOLDS:
-            break
-    return max(2, n_folds)
+    # a class counts once in each of its groups
+    labels, numbers = np.unique(np.asarray(groups), return_inverse=True)
+    pairs = np.unique(codes * len(labels) + numbers.reshape(-1))
+    return max(2, min(DEFAULT_FOLDS, int(np.bincount(pairs // len(labels)).max())))
 
 
 def limit_folds(cv: Any, codes: np.ndarray) -> Any:
@@ -962,11 +953,8 @@ def make_splitter(
     """Return shuffled folds, stratified by the target and never splitting a group."""
     # enough groups or samples for the folds
     seed = int(root_seed(random_state).generate_state(1)[0])
-    parts = () if groups is None else (groups[:FIRST_SAMPLES], groups)
-    if parts and all(len(np.unique(part)) < n_folds for part in parts):
-        raise ValueError(
-            f"cv={n_folds} folds need at least {n_folds} groups, got {len(np.unique(groups))}."
-        )
+    if groups is not None and (n_groups := len(np.unique(groups))) < n_folds:
+        raise ValueError(f"cv={n_folds} folds need at least {n_folds} groups, got {n_groups}.")
     if target.classes is None:
         if groups is None and len(target) < n_folds:
             raise ValueError(f"cv={n_folds} folds need {n_folds} samples, got {len(target)}.")
