@@ -61,15 +61,20 @@ class Runner:
     inputs : Inputs
     finished : list of (PlanBlock, FitOutput) or None
         Outputs that several results share. The first plan fills an empty list.
-    trials : Trials
-        What is known of the solver. Runners for other losses share it.
+    solvers : dict
+        The solver that supports the estimator, or the reason why there is none, with "found" as
+        key. With True or False as key, the same after trial fits to shuffled or given labels.
+        Runners for other losses share it, and the models.
+    models : dict
+        Models of trial fits with the training set as key. They need not be fitted again.
     """
 
     def __init__(
         self, inputs: Inputs, finished: list[tuple[PlanBlock, FitOutput]] | None = None
     ) -> None:
         self.inputs, self.finished = inputs, finished
-        self.trials = Trials()
+        self.solvers: dict[bool | str, Solver | str] = {}
+        self.models: dict[bytes, Any] = {}
 
     def with_options(self, **settings: Any) -> Runner:
         """Return a runner for other losses, weights or options, which shares the known results."""
@@ -159,7 +164,7 @@ class Runner:
         if inputs.weight is not None and not plan.weighted:
             # all steps that take weights get them, unless the user specifies otherwise
             params = {**weight_parameters(estimator, inputs.weight), **params}
-        models = {} if params else self.trials.models
+        models = {} if params else self.models
         estimator, X, target = clone(estimator), inputs.X, inputs.target
         return FitWorker(estimator, X, target, params, request, inputs.error_score, models)
 
@@ -177,12 +182,11 @@ class Runner:
             solver = solver if solver.is_faster(plan) else SLOWER
         if not isinstance(solver, str):
             # and whose trial fits agree
-            tried = self.trials.tried
-            if plan.shuffled not in tried and plan.n_fits >= FEWEST:
-                tried[plan.shuffled] = try_solver(solver, worker, plan)
-            solver = tried.get(plan.shuffled, SLOWER)
+            if plan.shuffled not in self.solvers and plan.n_fits >= FEWEST:
+                self.solvers[plan.shuffled] = try_solver(solver, worker, plan)
+            solver = self.solvers.get(plan.shuffled, SLOWER)
         if not isinstance(solver, str):
-            return BlockSolver(worker, solver.in_process, solver)
+            return BlockSolver(worker, solver)
         if reports_progress(self.inputs, plan):
             tell(f"skeval runs {plan.n_fits} fits one by one: {solver}")
         return None
@@ -195,34 +199,15 @@ class Runner:
         inputs = self.inputs
         if inputs.target.outputs:
             return "y has several columns"
-        if self.trials.found is None:
+        if "found" not in self.solvers:
             solver = find_solver(inputs.estimator, inputs.X, inputs.target)
             if not isinstance(solver, str) and not get_config()["skip_parameter_validation"]:
                 parts = [inputs.estimator, *inputs.estimator.get_params().values()]
                 parts = [part for part in parts if isinstance(part, BaseEstimator)]
                 if not all(map(_compat.has_valid_params, parts)):
                     solver = "the parameters of the estimator are not valid"
-            self.trials.found = solver
-        return self.trials.found
-
-
-@dataclass
-class Trials:
-    """What is known of the solver of an estimator on one data set.
-
-    Attributes
-    ----------
-    found : Solver or str, optional
-        The solver that supports the estimator, or the reason why there is none.
-    tried : dict
-        The solver, or the reason for a loop, after trial fits to labels that are shuffled or not.
-    models : dict
-        Models of trial fits with the training set as key. They need not be fitted again.
-    """
-
-    found: Solver | str | None = None
-    tried: dict[bool, Solver | str] = field(default_factory=dict)
-    models: dict[bytes, Any] = field(default_factory=dict)
+            self.solvers["found"] = solver
+        return self.solvers["found"]
 
 
 def score_plan(
@@ -583,11 +568,15 @@ class BlockSolver:
     """
 
     worker: FitWorker
-    in_process: bool = False
     solver: Solver | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"solver": None}
+
+    @property
+    def in_process(self) -> bool:
+        """Whether the solver shares work between blocks, and stays in the calling process."""
+        return self.solver is not None and self.solver.in_process
 
     def size_blocks(self, plan: ResamplingPlan) -> int:
         """Return the number of fits in a block.

@@ -94,16 +94,9 @@ class FitRequest:
             return True
         if not all(isinstance(part, str) or _compat.is_plain_scorer(part) for part in parts):
             return False
-        # scorers of scikit-learn use samples only through prediction methods, which are tried
-        trial = ScoreTrial(inputs)
-        for scorer in self.scorers.values():
-            try:
-                trial.run(scorer)
-            except AttributeError:
-                return False
-            except ValueError:  # the scorer will also raise for the real labels
-                continue
-        return True
+        # scorers of scikit-learn use samples only through prediction methods
+        known = [list_responses(scorer) for scorer in self.scorers.values()]
+        return all(set(methods) & set(inputs.responses) for methods in known)
 
     def of_predictions(self, target: Target) -> FitRequest:
         """Return the request with a metric in place of the `score` of the estimator."""
@@ -159,20 +152,13 @@ class FitRequest:
         self, output: FitOutput, block: PlanBlock, estimator: Any, target: Target
     ) -> FitOutput:
         """Return the requested part of a solver's output, in the worker."""
+        kept = {name: output.responses.get(name) for name in self.methods}
+        if kept.get("decision_function") is not None:
+            kept["decision_function"] = output.tie_decision()
         scores = None
         if self.scorers:
             scores = score_predictions(output, block, self, get_tags(estimator), target)
-        decision = None
-        if "decision_function" in self.methods and output.decision is not None:
-            decision = output.tie_decision()
-        return FitOutput(
-            output.test,
-            output.failed,
-            output.predicted if "predict" in self.methods else None,
-            decision,
-            output.probability if "predict_proba" in self.methods else None,
-            scores,
-        )
+        return FitOutput(output.test, output.failed, *map(kept.get, RESPONSES), scores=scores)
 
 
 def check_one_number(name: str, score: Any) -> None:
@@ -398,9 +384,8 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
         return scorer
     function, fixed, better = _compat.metric_of_scorer(scorer)
     methods = list_responses(scorer)
-    if not methods or set(methods) - set(SCORING_METHODS) or "labels" in fixed:
-        return scorer
-    if "labels" not in signature(function).parameters:
+    known = not methods or set(methods) - set(SCORING_METHODS) or "labels" in fixed
+    if known or "labels" not in signature(function).parameters:
         return scorer
     options = fixed | {"labels": classes}
     return make_scorer(function, response_method=methods, greater_is_better=better, **options)
