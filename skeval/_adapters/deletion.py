@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
@@ -419,15 +419,14 @@ def make_neighbors_deletion(
         squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
         unit = float(squares.sum(axis=1).max())
     n, k, by_distance = samples.shape[0], estimator.n_neighbors, estimator.weights == "distance"
-    find = partial(find_sorted, model.fit(data, np.arange(n) % 2), data)
+    model.fit(data, np.arange(n) % 2)
+
+    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
+        distances, indices = model.kneighbors(data, n_neighbors=size)
+        return distances**2, indices
+
     noise = ERROR_OF_DISTANCES * EPSILON * unit
     return NeighborsDeletion(SortedNeighbors(find, n, k, noise, by_distance, columns), target)
-
-
-def find_sorted(model: Any, X: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the squared distances and indices of the nearest samples of each row."""
-    distances, indices = model.kneighbors(X, n_neighbors=size)
-    return distances**2, indices
 
 
 class NeighborsDeletion:

@@ -22,7 +22,7 @@ from skeval._adapters.svc import Boxes, make_boxes
 from skeval._resampling.inputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
-from skeval._solvers.logistic import LogisticSolution, solve_logistic
+from skeval._solvers.logistic import solve_logistic
 from skeval._solvers.splits import Products
 from skeval.utils._checks import count_dimensions
 
@@ -137,10 +137,6 @@ class LogisticSolver(Solver):
         """Return log odds and probabilities."""
         if not self.boxes.serves_logistic(block):
             return FitOutput(block.test, np.ones(len(block), dtype=bool))
-        return self._make_output(block, self._solve(block))
-
-    def _solve(self, block: PlanBlock) -> LogisticSolution:
-        """Return the solutions of the fits of a block."""
         # weights, labels and columns of the fits
         weights, codes = self.boxes(block), block.order_labels(self.target.codes)
         total = weights.sum(axis=1, keepdims=True)
@@ -153,12 +149,10 @@ class LogisticSolver(Solver):
             ridge, units = (
                 np.column_stack([a, np.full(len(a), b)]) for a, b in ((ridge, 0.0), (units, 1.0))
             )
-        return solve_logistic(
+        solution = solve_logistic(
             self.products, ridge, codes, weights, units * total * self.estimator.tol
         )
-
-    def _make_output(self, block: PlanBlock, solution: LogisticSolution) -> FitOutput:
-        """Return the outputs of the fits whose probabilities hardly depend on the stopping rule."""
+        # fits whose probabilities hardly depend on the stopping rule
         near = np.max(solution.reach, axis=1, where=block.test, initial=0.0) <= MAX_REACH
         solved = solution.solved & near
         # log odds, labels and probabilities of the tested samples

@@ -143,7 +143,7 @@ class Runner:
                 "error_score='raise' shows the first error.",
                 FitFailedWarning,
             )
-        if solver is not None and reports_progress(inputs, plan):
+        if solver is not None and inputs.verbose and plan.n_fits > 1:
             rest = "" if n_solved == n_done else f", {n_done - n_solved} one by one"
             tell(f"skeval used a solver for {n_solved} fits{rest}")
 
@@ -187,7 +187,7 @@ class Runner:
             solver = self.solvers.get(plan.shuffled, SLOWER)
         if not isinstance(solver, str):
             return BlockSolver(worker, solver)
-        if reports_progress(self.inputs, plan):
+        if self.inputs.verbose and plan.n_fits > 1:
             tell(f"skeval runs {plan.n_fits} fits one by one: {solver}")
         return None
 
@@ -609,11 +609,6 @@ class BlockSolver:
                 )
             self.solver = solver
         return worker.request.keep(self.solver.solve(block), block, worker.estimator, worker.target)
-
-
-def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
-    """Whether the progress of the fits of a plan is shown to the user."""
-    return bool(inputs.verbose) and plan.n_fits > 1
 
 
 @_compat.limit_threads(limits=1, user_api="blas")
