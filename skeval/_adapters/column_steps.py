@@ -128,7 +128,7 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
         return ColumnSteps(numbers, scaler) if supported else reason
     # f_classif of two classes selects from X as from an array of numbers
     selector, binary = selectors[0], len(selectors) == 1 and target.n_classes == 2
-    k = selector.k if isinstance(selector.k, Integral) else 0
+    k = int(selector.k) if isinstance(selector.k, Integral) else 0
     selects = selector.score_func is f_classif and 1 <= k <= numbers.shape[1]
     if not (supported and binary and selects):
         return (

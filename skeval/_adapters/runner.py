@@ -151,11 +151,14 @@ class Runner:
         self, plan: ResamplingPlan, request: fit_request.FitRequest | None = None
     ) -> Iterator[FitOutput | None]:
         """Yield the output of each fit, None if it failed. Scores of classes are also requested."""
+
+        def separate(done: tuple[PlanBlock, FitOutput]) -> list[FitOutput | None]:
+            return [None if output.failed[0] else output for output in done[1]]
+
         if request is not None:
             request = request.and_scores_of_classes(self.inputs.estimator, self.inputs.target)
-        for _, outputs in self.fits(plan, request):
-            for output in outputs:
-                yield None if output.failed[0] else output
+        # no generator, which would be one more frame above each fit
+        return chain.from_iterable(map(separate, self.fits(plan, request)))
 
     def make_worker(self, plan: ResamplingPlan, request: fit_request.FitRequest) -> FitWorker:
         """Return the worker that fits a plan."""

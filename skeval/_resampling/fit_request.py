@@ -158,7 +158,8 @@ class FitRequest:
         scores = None
         if self.scorers:
             scores = score_predictions(output, block, self, get_tags(estimator), target)
-        return FitOutput(output.test, output.failed, *map(kept.get, RESPONSES), scores=scores)
+        predicted, decision, probability = map(kept.get, RESPONSES)
+        return FitOutput(output.test, output.failed, predicted, decision, probability, scores)
 
 
 def check_one_number(name: str, score: Any) -> None:
