@@ -151,6 +151,7 @@ UNSUPPORTED = [
     (LDA(tol=0.0), 2, "plain"),
     (LDA(), 2, "many columns"),
     (pipe(MinMaxScaler(), GaussianNB()), 2, "plain"),
+    (pipe(StandardScaler(), GaussianNB()), 2, "plain"),
     (GaussianNB(priors=[0.2, 0.8]), 2, "plain"),
     (pipe(SelectKBest(k=2), RidgeClassifier()), 2, "plain"),
     (pipe(FunctionTransformer(lambda X: X), RidgeClassifier()), 2, "plain"),
@@ -296,6 +297,15 @@ def test_invalid_parameters_are_refused_by_the_estimator(invalid):
         cross_val_error(make_pipeline(StandardScaler(copy="no"), LINEAR), X, y)
     with pytest.raises(ValueError, match="prior"):
         permutation_test(GaussianNB(priors=[0.5, 0.3, 0.2]), X, y, n_permutations=20)
+
+
+def test_weighted_fits_of_naive_bayes_are_left_to_the_estimator():
+    """Smoothing depends on the variances without weights."""
+    X, y = make_samples("plain"), make_labels(2)
+    solver = solver_for(GaussianNB(), X, y)
+    for plan, left in [("weights", True), ("resamples", False)]:
+        (block,) = make_plan(plan).blocks()
+        assert solver.solve(block).failed.all() == left
 
 
 def test_plans_that_no_deletion_serves():
