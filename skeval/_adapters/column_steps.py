@@ -73,14 +73,6 @@ def maps_each_sample(step: Any) -> bool:
     return type(step) in (Normalizer, Binarizer, PolynomialFeatures)
 
 
-def scales_to_unit(steps: tuple) -> bool | None:
-    """Whether affine transformers end with variance 1, or None if they end with another scale."""
-    scalers = [step for step in steps if getattr(step, "with_std", True)]
-    if not scalers:
-        return False
-    return True if steps[-1] is scalers[-1] and type(steps[-1]) is StandardScaler else None
-
-
 class ColumnMaps(NamedTuple):
     """Transformations of the columns in some fits: ``(x - shift) / scale``, then a selection.
 
@@ -134,14 +126,18 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
         names = ", ".join(type(step).__name__ for step in steps)
         reason = f"no solver supports these transformers: {names}"
         return ColumnSteps(numbers, scaler) if supported else reason
-    if not (supported and len(selectors) == 1 and selects_as_we_do(selectors[0], X, target)):
+    # f_classif of two classes selects from X as from an array of numbers
+    selector, binary = selectors[0], len(selectors) == 1 and target.n_classes == 2
+    k = int(selector.k) if isinstance(selector.k, Integral) else 0
+    selects = selector.score_func is f_classif and 1 <= k <= numbers.shape[1]
+    if not (supported and binary and selects):
         return (
             "feature selection within the fits requires two classes, SelectKBest(f_classif), "
             "numbers without missing values, and at most one scaler before or after the selection"
         )
     numbers = np.asfortranarray(numbers)  # columns are selected fast
-    before = scalers if steps[-1] is selectors[0] else []
-    return ColumnSteps(numbers, scaler, Selection(selectors[0], before, numbers, target))
+    before = scalers if steps[-1] is selector else []
+    return ColumnSteps(numbers, scaler, Selection(selector, before, numbers, target))
 
 
 def has_plain_columns(X: Any) -> bool:
@@ -151,16 +147,6 @@ def has_plain_columns(X: Any) -> bool:
     """
     X = np.asarray(X)
     return (X.dtype == np.float64 or X.dtype.kind in "iu") and bool(np.isfinite(X).all())
-
-
-def selects_as_we_do(selector: SelectKBest, X: Any, target: Target) -> bool:
-    """Whether `f_classif` of two classes selects from X as from an array of numbers."""
-    return (
-        target.n_classes == 2
-        and selector.score_func is f_classif
-        and isinstance(selector.k, Integral)
-        and 1 <= int(selector.k) <= np.shape(X)[1]
-    )
 
 
 class Selection:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from numbers import Real
 from typing import Any, NamedTuple, Protocol
 
@@ -26,15 +26,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.column_steps import (
-    are_affine,
-    has_plain_columns,
-    maps_each_sample,
-    scales_to_unit,
-    uses_only,
-)
-from skeval._adapters.regions import REGIONS, Region, Sizes
-from skeval._adapters.runner import SLOWER, Agreement, Solver, supports
+from skeval._adapters import regions
+from skeval._adapters.column_steps import are_affine, has_plain_columns, maps_each_sample, uses_only
+from skeval._adapters.runner import Agreement, Solver, supports
 from skeval._resampling.inputs import COLUMNS, FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.sampling_units import Target
@@ -95,7 +89,7 @@ class DeletionSolver(Solver):
     X: Any
     target: Target
     transformers: tuple
-    region: Region
+    region: Callable[[regions.Sizes], bool]
     in_process = True
 
     @cached_property
@@ -113,18 +107,13 @@ class DeletionSolver(Solver):
             X = clone(steps.pop(0)).fit_transform(X)
         return self.make_deletion(self.estimator, X, self.target, tuple(steps))
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if it is slower."""
-        target, region = self.target, self.region
-        texts = target.classes is None and target.y.dtype.kind not in "iuf"
-        if texts or target.n_classes > region.max_classes:
-            return "the target has more classes than the solver supports"
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan."""
         # ten folds require as many distances as the lists of all samples, which are also sorted
-        n_tested = plan.n_draws * int(plan.draw(0).test.sum()) if region.lists else 0
+        n_tested = plan.n_draws * int(plan.draw(0).test.sum())
         n, shape = plan.n_samples, tuple[int, ...](getattr(self.X, "shape", ()))
         p = shape[1] if len(shape) == 2 else 1
-        is_faster = region.contains(Sizes(plan.n_fits, n, p, target.n_classes, n_tested))
-        return "" if is_faster else SLOWER
+        return self.region(regions.Sizes(plan.n_fits, n, p, self.target.n_classes, n_tested))
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
         """Return two fits for comparison, or the reason why the solver is not used."""
@@ -265,11 +254,11 @@ def find_condition(samples: np.ndarray, transformers: tuple, intercept: bool) ->
     samples, eq. (6) of deletion.
     """
     # columns as the estimator scales them
-    columns = samples - samples.mean(axis=0) if intercept else samples
-    scaled = bool(transformers) and scales_to_unit(transformers) is True
-    if transformers and not scaled:
-        return np.inf
-    columns = least_squares.standardize_all(samples) if scaled else columns
+    columns, scaled = samples - samples.mean(axis=0) if intercept else samples, bool(transformers)
+    if scaled:
+        if type(transformers[-1]) is not StandardScaler or not transformers[-1].with_std:
+            return np.inf
+        columns = least_squares.standardize_all(samples)
     columns = columns[:, np.any(columns != 0, axis=0)]
     # largest over smallest singular value
     singular = np.linalg.svd(columns, compute_uv=False)
@@ -344,11 +333,9 @@ def make_moments_deletion(
         return None
     samples = np.asarray(X, dtype=float)
     n, n_classes = len(samples), target.n_classes
-    if type(estimator) is GaussianNB:  # the last scaler determines the scale of the columns
-        scaled = scales_to_unit(transformers)
+    if type(estimator) is GaussianNB:  # the scale of the columns determines the smoothing
         rule = NaiveGaussians(float(estimator.var_smoothing))
-        columns = None if scaled is None else Columns(samples, n_classes, scaled=scaled)
-        return None if columns is None else MomentsDeletion(columns, rule)
+        return None if transformers else MomentsDeletion(Columns(samples, n_classes), rule)
     # discriminant analysis does not depend on scales; the estimator may divide by the rounding
     # error of the mean of a constant column
     constant = np.ptp(samples, axis=0) == 0
@@ -356,7 +343,7 @@ def make_moments_deletion(
     unsafe = np.any(samples[0, constant] != np.rint(samples[0, constant]))
     if unsafe or not 0 < p <= min(MAX_COLUMNS, n - n_classes - 1) or estimator.tol < MIN_TOL:
         return None
-    columns = Columns(samples[:, ~constant], n_classes, scaled=False)
+    columns = Columns(samples[:, ~constant], n_classes)
     offset = n_classes if divides_by_freedom() else 0
     return MomentsDeletion(columns, LinearGaussians(float(estimator.tol), offset))
 
@@ -392,6 +379,7 @@ class MomentsDeletion:
             shares = np.exp(scores - scores.max(axis=2, keepdims=True))
             shares /= shares.sum(axis=2, keepdims=True)
         solved = solved & certain & np.isfinite(scores).all(axis=(1, 2))
+        solved &= splits.weights.dtype.kind != "f"
         decision = None
         if isinstance(self.rule, LinearGaussians):
             decision = scores[..., 1] - scores[..., 0] if scores.shape[2] == 2 else scores
@@ -431,15 +419,14 @@ def make_neighbors_deletion(
         squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
         unit = float(squares.sum(axis=1).max())
     n, k, by_distance = samples.shape[0], estimator.n_neighbors, estimator.weights == "distance"
-    find = partial(find_sorted, model.fit(data, np.arange(n) % 2), data)
+    model.fit(data, np.arange(n) % 2)
+
+    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
+        distances, indices = model.kneighbors(data, n_neighbors=size)
+        return distances**2, indices
+
     noise = ERROR_OF_DISTANCES * EPSILON * unit
     return NeighborsDeletion(SortedNeighbors(find, n, k, noise, by_distance, columns), target)
-
-
-def find_sorted(model: Any, X: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the squared distances and indices of the nearest samples of each row."""
-    distances, indices = model.kneighbors(X, n_neighbors=size)
-    return distances**2, indices
 
 
 class NeighborsDeletion:
@@ -463,22 +450,23 @@ class Served(NamedTuple):
     """How the fits of an estimator are done: factorization, region, and known parameters."""
 
     make_deletion: MakeDeletion
-    region: str
+    region: Callable[[regions.Sizes], bool]
     parameters: str
 
 
+LEAST_SQUARES, DISCRIMINANT = "fit_intercept copy_X tol n_jobs", "store_covariance tol"
 RIDGE = "alpha fit_intercept copy_X max_iter tol solver random_state"
 NEIGHBORS = "n_neighbors weights algorithm leaf_size p metric metric_params n_jobs"
 KERNELS = "alpha kernel gamma degree coef0 kernel_params"
 SERVED = {
-    Ridge: Served(make_linear_deletion, "linear", RIDGE),
-    RidgeClassifier: Served(make_linear_deletion, "linear", RIDGE),
-    LinearRegression: Served(make_linear_deletion, "linear", "fit_intercept copy_X tol n_jobs"),
-    KernelRidge: Served(make_linear_deletion, "linear", KERNELS),
-    GaussianNB: Served(make_moments_deletion, "naive", "var_smoothing"),
-    LinearDiscriminantAnalysis: Served(make_moments_deletion, "lda", "store_covariance tol"),
-    KNeighborsClassifier: Served(make_neighbors_deletion, "neighbors", NEIGHBORS),
-    KNeighborsRegressor: Served(make_neighbors_deletion, "neighbors", NEIGHBORS),
+    Ridge: Served(make_linear_deletion, regions.linear, RIDGE),
+    RidgeClassifier: Served(make_linear_deletion, regions.linear, RIDGE),
+    LinearRegression: Served(make_linear_deletion, regions.linear, LEAST_SQUARES),
+    KernelRidge: Served(make_linear_deletion, regions.linear, KERNELS),
+    GaussianNB: Served(make_moments_deletion, regions.naive, "var_smoothing"),
+    LinearDiscriminantAnalysis: Served(make_moments_deletion, regions.discriminant, DISCRIMINANT),
+    KNeighborsClassifier: Served(make_neighbors_deletion, regions.neighbors, NEIGHBORS),
+    KNeighborsRegressor: Served(make_neighbors_deletion, regions.neighbors, NEIGHBORS),
 }
 """The estimators. Parameters that are not known must have their default values."""
 
@@ -494,8 +482,10 @@ def support_deletion(estimator: Any, X: Any, target: Target, transformers: tuple
         known &= getattr(estimator, name, values[0]) in values
     if served is None or not known or not isinstance(getattr(estimator, "alpha", 0.0), Real):
         return "the solver does not support a subclass or a parameter of the estimator"
-    region = REGIONS[served.region]
-    return DeletionSolver(served.make_deletion, estimator, X, target, transformers, region)
+    if target.classes is None and target.y.dtype.kind not in "iuf":
+        return "the solver requires a numeric target or a classifier"
+    make_deletion, region, _ = served
+    return DeletionSolver(make_deletion, estimator, X, target, transformers, region)
 
 
 for kind in SERVED:

@@ -16,14 +16,13 @@ from scipy.special import expit, softmax
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from skeval._adapters import column_steps
-from skeval._adapters.regions import REGIONS, Sizes
+from skeval._adapters import column_steps, regions
 from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
 from skeval._adapters.svc import Boxes, make_boxes
 from skeval._resampling.inputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import Target
-from skeval._solvers.logistic import LogisticSolution, solve_logistic
+from skeval._solvers.logistic import solve_logistic
 from skeval._solvers.splits import Products
 from skeval.utils._checks import count_dimensions
 
@@ -73,7 +72,7 @@ def support_logistic(
     if issparse(X) or count_dimensions(X) != 2:
         return "the solver requires numbers in X"
     n, p = np.shape(X)
-    if not REGIONS["logistic"].contains(Sizes(np.inf, n, p, target.n_classes)):
+    if not regions.logistic(regions.Sizes(np.inf, n, p, target.n_classes)):
         return SLOWER
     if not column_steps.has_plain_columns(X):
         return "the solver requires finite numbers in double precision in X"
@@ -115,11 +114,10 @@ class LogisticSolver(Solver):
             columns = np.column_stack([columns, np.ones(len(columns))])
         return Products(columns)
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan."""
         n, p = self.steps.X.shape
-        sizes = Sizes(plan.n_fits, n, p, self.target.n_classes)
-        return "" if REGIONS["logistic"].contains(sizes) else SLOWER
+        return regions.logistic(regions.Sizes(plan.n_fits, n, p, self.target.n_classes))
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return the agreement between the probabilities of one fit and of its model."""
@@ -139,10 +137,6 @@ class LogisticSolver(Solver):
         """Return log odds and probabilities."""
         if not self.boxes.serves_logistic(block):
             return FitOutput(block.test, np.ones(len(block), dtype=bool))
-        return self._make_output(block, self._solve(block))
-
-    def _solve(self, block: PlanBlock) -> LogisticSolution:
-        """Return the solutions of the fits of a block."""
         # weights, labels and columns of the fits
         weights, codes = self.boxes(block), block.order_labels(self.target.codes)
         total = weights.sum(axis=1, keepdims=True)
@@ -155,12 +149,10 @@ class LogisticSolver(Solver):
             ridge, units = (
                 np.column_stack([a, np.full(len(a), b)]) for a, b in ((ridge, 0.0), (units, 1.0))
             )
-        return solve_logistic(
+        solution = solve_logistic(
             self.products, ridge, codes, weights, units * total * self.estimator.tol
         )
-
-    def _make_output(self, block: PlanBlock, solution: LogisticSolution) -> FitOutput:
-        """Return the outputs of the fits whose probabilities hardly depend on the stopping rule."""
+        # fits whose probabilities hardly depend on the stopping rule
         near = np.max(solution.reach, axis=1, where=block.test, initial=0.0) <= MAX_REACH
         solved = solution.solved & near
         # log odds, labels and probabilities of the tested samples

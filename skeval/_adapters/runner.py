@@ -31,7 +31,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 import skeval._adapters
-from skeval._adapters.regions import FEWEST
 from skeval._resampling import fit_request
 from skeval._resampling.inputs import (
     FitOutput,
@@ -62,15 +61,20 @@ class Runner:
     inputs : Inputs
     finished : list of (PlanBlock, FitOutput) or None
         Outputs that several results share. The first plan fills an empty list.
-    trials : Trials
-        What is known of the solver. Runners for other losses share it.
+    solvers : dict
+        The solver that supports the estimator, or the reason why there is none, with "found" as
+        key. With True or False as key, the same after trial fits to shuffled or given labels.
+        Runners for other losses share it, and the models.
+    models : dict
+        Models of trial fits with the training set as key. They need not be fitted again.
     """
 
     def __init__(
         self, inputs: Inputs, finished: list[tuple[PlanBlock, FitOutput]] | None = None
     ) -> None:
         self.inputs, self.finished = inputs, finished
-        self.trials = Trials()
+        self.solvers: dict[bool | str, Solver | str] = {}
+        self.models: dict[bytes, Any] = {}
 
     def with_options(self, **settings: Any) -> Runner:
         """Return a runner for other losses, weights or options, which shares the known results."""
@@ -139,7 +143,7 @@ class Runner:
                 "error_score='raise' shows the first error.",
                 FitFailedWarning,
             )
-        if solver is not None and reports_progress(inputs, plan):
+        if solver is not None and inputs.verbose and plan.n_fits > 1:
             rest = "" if n_solved == n_done else f", {n_done - n_solved} one by one"
             tell(f"skeval used a solver for {n_solved} fits{rest}")
 
@@ -147,11 +151,14 @@ class Runner:
         self, plan: ResamplingPlan, request: fit_request.FitRequest | None = None
     ) -> Iterator[FitOutput | None]:
         """Yield the output of each fit, None if it failed. Scores of classes are also requested."""
+
+        def separate(done: tuple[PlanBlock, FitOutput]) -> list[FitOutput | None]:
+            return [None if output.failed[0] else output for output in done[1]]
+
         if request is not None:
             request = request.and_scores_of_classes(self.inputs.estimator, self.inputs.target)
-        for _, outputs in self.fits(plan, request):
-            for output in outputs:
-                yield None if output.failed[0] else output
+        # no generator, which would be one more frame above each fit
+        return chain.from_iterable(map(separate, self.fits(plan, request)))
 
     def make_worker(self, plan: ResamplingPlan, request: fit_request.FitRequest) -> FitWorker:
         """Return the worker that fits a plan."""
@@ -160,7 +167,7 @@ class Runner:
         if inputs.weight is not None and not plan.weighted:
             # all steps that take weights get them, unless the user specifies otherwise
             params = {**weight_parameters(estimator, inputs.weight), **params}
-        models = {} if params else self.trials.models
+        models = {} if params else self.models
         estimator, X, target = clone(estimator), inputs.X, inputs.target
         return FitWorker(estimator, X, target, params, request, inputs.error_score, models)
 
@@ -175,16 +182,15 @@ class Runner:
         if not worker.params and worker.request.need_no_model(self.inputs):
             solver = self.find_solver()
         if not isinstance(solver, str):
-            solver = solver.refuses(plan) or solver
+            solver = solver if solver.is_faster(plan) else SLOWER
         if not isinstance(solver, str):
             # and whose trial fits agree
-            tried = self.trials.tried
-            if plan.shuffled not in tried and plan.n_fits >= FEWEST:
-                tried[plan.shuffled] = try_solver(solver, worker, plan)
-            solver = tried.get(plan.shuffled, SLOWER)
+            if plan.shuffled not in self.solvers and plan.n_fits >= FEWEST:
+                self.solvers[plan.shuffled] = try_solver(solver, worker, plan)
+            solver = self.solvers.get(plan.shuffled, SLOWER)
         if not isinstance(solver, str):
-            return BlockSolver(worker, solver.in_process, solver)
-        if reports_progress(self.inputs, plan):
+            return BlockSolver(worker, solver)
+        if self.inputs.verbose and plan.n_fits > 1:
             tell(f"skeval runs {plan.n_fits} fits one by one: {solver}")
         return None
 
@@ -196,34 +202,15 @@ class Runner:
         inputs = self.inputs
         if inputs.target.outputs:
             return "y has several columns"
-        if self.trials.found is None:
+        if "found" not in self.solvers:
             solver = find_solver(inputs.estimator, inputs.X, inputs.target)
             if not isinstance(solver, str) and not get_config()["skip_parameter_validation"]:
                 parts = [inputs.estimator, *inputs.estimator.get_params().values()]
                 parts = [part for part in parts if isinstance(part, BaseEstimator)]
                 if not all(map(_compat.has_valid_params, parts)):
                     solver = "the parameters of the estimator are not valid"
-            self.trials.found = solver
-        return self.trials.found
-
-
-@dataclass
-class Trials:
-    """What is known of the solver of an estimator on one data set.
-
-    Attributes
-    ----------
-    found : Solver or str, optional
-        The solver that supports the estimator, or the reason why there is none.
-    tried : dict
-        The solver, or the reason for a loop, after trial fits to labels that are shuffled or not.
-    models : dict
-        Models of trial fits with the training set as key. They need not be fitted again.
-    """
-
-    found: Solver | str | None = None
-    tried: dict[bool, Solver | str] = field(default_factory=dict)
-    models: dict[bytes, Any] = field(default_factory=dict)
+            self.solvers["found"] = solver
+        return self.solvers["found"]
 
 
 def score_plan(
@@ -472,6 +459,9 @@ MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 20, 2000
 MAX_SPARE = 5
 """Number of further trial fits if the solver does none of the first ones."""
 
+FEWEST = 5
+"""Minimum number of fits of a plan for a solver, because at least one is repeated as a trial."""
+
 MAX_TESTED = 1000
 """Number of samples that a trial fit is tested on."""
 
@@ -502,13 +492,12 @@ class Solver(Protocol):
 
     in_process: bool = False
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if the solver is faster.
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan.
 
         The result depends on the sizes of the data and of the plan. Nothing is timed, so numbers
         are the same on every machine and for any `n_jobs`.
         """
-        return "" if plan.n_fits >= FEWEST else SLOWER
 
     def draw_trials(self, plan: ResamplingPlan) -> list[PlanBlock] | str:
         """Return single fits to compare with the estimator, or why no solver is used.
@@ -582,11 +571,15 @@ class BlockSolver:
     """
 
     worker: FitWorker
-    in_process: bool = False
     solver: Solver | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"solver": None}
+
+    @property
+    def in_process(self) -> bool:
+        """Whether the solver shares work between blocks, and stays in the calling process."""
+        return self.solver is not None and self.solver.in_process
 
     def size_blocks(self, plan: ResamplingPlan) -> int:
         """Return the number of fits in a block.
@@ -619,11 +612,6 @@ class BlockSolver:
                 )
             self.solver = solver
         return worker.request.keep(self.solver.solve(block), block, worker.estimator, worker.target)
-
-
-def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
-    """Whether the progress of the fits of a plan is shown to the user."""
-    return bool(inputs.verbose) and plan.n_fits > 1
 
 
 @_compat.limit_threads(limits=1, user_api="blas")

@@ -10,7 +10,7 @@ transformers, and in gamma. Everything that the fits share is prepared once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
@@ -30,15 +30,15 @@ from skeval._adapters.column_steps import (
     has_plain_columns,
     make_column_steps,
 )
-from skeval._adapters.regions import REGIONS, Sizes
-from skeval._adapters.runner import SLOWER, UNKNOWN, Agreement, Solver, supports
+from skeval._adapters.regions import Sizes, kernel_svc, linear_svc
+from skeval._adapters.runner import UNKNOWN, Agreement, Solver, supports
 from skeval._resampling.inputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
 from skeval._resampling.sampling_units import Target
 from skeval._solvers.kernel_svm import Kernels, KernelSVMBatch, squared_distances
 from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms, solve_gram_svms
 from skeval._solvers.newton import uses_features
-from skeval._solvers.optimum import strictly_free
+from skeval._solvers.optimum import BatchSolution, strictly_free
 from skeval.utils import _compat
 from skeval.utils._checks import count_dimensions
 
@@ -112,9 +112,9 @@ class SVCSolver(Solver):
         self.boxes, self.solver = boxes, solver
         self._n_classes = int(target.codes.max()) + 1
 
-    def refuses(self, plan: ResamplingPlan) -> str:
-        """Return why a loop does the fits of a plan, or an empty string if the solver is faster."""
-        return "" if self.solver.is_faster(plan, self._n_classes) else SLOWER
+    def is_faster(self, plan: ResamplingPlan) -> bool:
+        """Return whether the solver is faster than a loop over the fits of a plan."""
+        return self.solver.is_faster(plan, self._n_classes)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Agreement | None:
         """Return whether decision values beyond the tolerance have the signs of a model's."""
@@ -145,9 +145,8 @@ class SVCSolver(Solver):
         box = self.boxes(block)
         if self._n_classes > 2:
             return self._vote(block, box)
-        codes = self._codes(block)
-        rows = np.arange(len(self.target))
-        values, solved, noise = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        signs = 2.0 * self._codes(block) - 1.0
+        values, solved, noise = self._solve(PairProblems(block, signs, box))
         return replace(FitOutput.of_decisions(block, values, solved), noise=noise)
 
     def _codes(self, block: PlanBlock) -> np.ndarray:
@@ -157,7 +156,8 @@ class SVCSolver(Solver):
 
     def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return decision values of all samples, a mask of the solved fits, and their noise."""
-        values, alpha = self.solver.solve(problems)
+        solution = self.solver.solve(problems)
+        values, alpha = solution.decision, solution.alpha
         solved = self.boxes.settles(problems.box, alpha) & np.isfinite(values).all(axis=1)
         noise = find_noise(problems, values, alpha)
         # rounding errors must not decide a label
@@ -174,11 +174,9 @@ class SVCSolver(Solver):
         values, noise = [], np.zeros(len(block))
         for first, second in combinations(classes, 2):
             # problem of a pair: samples of other classes have boxes of 0
-            member = (codes == first) | (codes == second)
-            rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
-            signs = np.where(codes == first, 1.0, -1.0)[..., rows]
-            pair_box = np.where(member, box, 0.0)[:, rows]
-            of_pair, settled, off = self._solve(PairProblems(block, rows, signs, pair_box))
+            signs = np.where(codes == first, 1.0, -1.0)
+            pair_box = np.where((codes == first) | (codes == second), box, 0.0)
+            of_pair, settled, off = self._solve(PairProblems(block, signs, pair_box))
             solved &= settled
             if not solved.any():
                 return FitOutput(block.test, ~solved)
@@ -198,7 +196,7 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
     kernel values, and by the rounding error of the intercept, which is the same for all samples.
     """
     # range of the deviations from y among the free samples
-    off = values[:, problems.rows] - problems.signs
+    off = values - problems.signs
     free = strictly_free(problems.box, alpha) & np.isfinite(off)
     highest = np.max(off, axis=1, where=free, initial=-np.inf)
     lowest = np.min(off, axis=1, where=free, initial=np.inf)
@@ -299,23 +297,14 @@ class PairProblems(NamedTuple):
     ----------
     block : PlanBlock
         The fits, with the training samples of all classes.
-    rows : ndarray of shape (m,)
-        The samples of the two classes.
-    signs : ndarray of shape (m,) or (n_fits, m)
-    box : ndarray of shape (n_fits, m)
+    signs : ndarray of shape (n_samples,) or (n_fits, n_samples)
+    box : ndarray of shape (n_fits, n_samples)
+        It is 0 for samples of other classes.
     """
 
     block: PlanBlock
-    rows: np.ndarray
     signs: np.ndarray
     box: np.ndarray
-
-
-class SVCResult(NamedTuple):
-    """Decision values (n_fits, n_samples), nan for unsolved fits, and alpha (n_fits, m)."""
-
-    decision: np.ndarray
-    alpha: np.ndarray
 
 
 class LinearPairSolver:
@@ -323,85 +312,52 @@ class LinearPairSolver:
 
     def __init__(self, steps: ColumnSteps) -> None:
         self.steps = steps
-        self._batches: dict[bytes, LinearSVMBatch] = {}
+
+    @cached_property
+    def _batch(self) -> LinearSVMBatch:
+        """The samples, prepared once for all fits."""
+        return LinearSVMBatch(self.steps.X)
 
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
         n, p = plan.n_samples, self.steps.n_columns
-        region = REGIONS["svc_features" if uses_features(n, p) else "svc_shared"]
-        return region.contains(Sizes(plan.n_fits, n, p, n_classes))
+        region = linear_svc if uses_features(n, p) else kernel_svc
+        return region(Sizes(plan.n_fits, n, p, n_classes))
 
-    def solve(self, problems: PairProblems) -> SVCResult:
+    def solve(self, problems: PairProblems) -> BatchSolution:
+        """Return decision values and alpha of all samples, nan for unsolved fits."""
         steps, maps = self.steps, None
         if steps.scaler is not None or steps.selection is not None:
             maps = steps.maps(problems.block)
             # fits without usable columns train on no samples
             problems = problems._replace(box=np.where(maps.usable[:, None], problems.box, 0.0))
-        if not uses_features(len(problems.rows), steps.n_columns):
+        _, signs, box = problems
+        if not uses_features(len(steps.X), steps.n_columns):
             return self._solve_on_grams(problems, maps)
-        if maps is not None and steps.selection is not None:
-            return self._solve_reduced(problems, maps)
-        return self._solve_scaled(problems, None if maps is None else maps.scale)
-
-    def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> SVCResult:
-        """Return the solutions on all columns, divided by scales (n_fits, p)."""
-        batch, X = self._prepare(problems.rows), self.steps.X
-        solution = batch.solve(problems.signs, problems.box, scales=scales)
-        decision = solution.decision
-        if len(problems.rows) < len(X):
-            decision = batch.decide(X, problems.signs, solution, scales=scales)
-        return SVCResult(decision, solution.alpha)
-
-    def _solve_reduced(self, problems: PairProblems, maps: ColumnMaps) -> SVCResult:
-        """Return the solutions on few columns of each fit, a stack of fits at a time."""
-        _, rows, signs, box = problems
-        X, n_fits = self.steps.X, len(box)
-        # samples of other classes have boxes of 0
-        all_signs, all_boxes = np.ones((n_fits, len(X))), np.zeros((n_fits, len(X)))
-        all_signs[:, rows], all_boxes[:, rows] = signs, box
-        solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(box.shape))
-        usable = np.flatnonzero(maps.usable)
-        size = max(1, STACK_ELEMENTS // (len(X) * self.steps.n_columns))
+        if maps is None or steps.selection is None:
+            return self._batch.solve(signs, box, scales=None if maps is None else maps.scale)
+        # few columns of each fit, a stack of fits at a time
+        solutions, usable = BatchSolution.empty(*box.shape), np.flatnonzero(maps.usable)
+        size = max(1, STACK_ELEMENTS // (len(steps.X) * steps.n_columns))
         for start in range(0, len(usable), size):
             fits = usable[start : start + size]
-            columns = maps.select(X, fits)
+            columns = maps.select(steps.X, fits)
             columns -= columns.mean(axis=1, keepdims=True)
-            solution = solve_feature_svms(columns, all_signs[fits], all_boxes[fits])
-            solutions.decision[fits] = solution.decision
-            solutions.alpha[fits] = solution.alpha[:, rows]
+            part = np.broadcast_to(signs, box.shape)[fits]
+            solutions.put(fits, solve_feature_svms(columns, part, box[fits]))
         return solutions
 
     @np.errstate(all="ignore")  # squares of numbers above 1e150 overflow
-    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps | None) -> SVCResult:
+    def _solve_on_grams(self, problems: PairProblems, maps: ColumnMaps | None) -> BatchSolution:
         """Return the solutions on many columns. Fits with the same columns share a Gram matrix."""
-        X, rows, n_fits = self.steps.X, problems.rows, len(problems.box)
-        solutions = SVCResult(np.full((n_fits, len(X)), np.nan), np.zeros(problems.box.shape))
 
         def gram(fit: int) -> np.ndarray:
-            columns = X if maps is None else maps.transform(X, fit)
+            columns = self.steps.X if maps is None else maps.transform(self.steps.X, fit)
             columns = columns - columns.mean(axis=0)
             return np.asarray(columns @ columns.T)
 
-        groups = [np.arange(n_fits)] if maps is None else group_equal(maps)
-        for K, fits, which in stack_grams(groups, gram, len(X)):
-            part = take_fits(problems, fits)
-            inner = K if len(rows) == len(X) else K[:, rows[:, None], rows]
-            solution = solve_gram_svms(inner, which, part.signs, part.box)
-            solutions.alpha[fits] = solution.alpha
-            # decision values of all samples
-            beta = part.signs * solution.alpha
-            for number, matrix in enumerate(K):
-                at = which == number
-                decision = beta[at] @ matrix[rows] + solution.intercept[at, None]
-                solutions.decision[fits[at]] = decision
-        return solutions
-
-    def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
-        """Return the batch for problems on some samples, which fits of a pair of classes share."""
-        key = rows.tobytes()
-        if key not in self._batches:
-            self._batches[key] = LinearSVMBatch(self.steps.X[rows])
-        return self._batches[key]
+        groups = [np.arange(len(problems.box))] if maps is None else group_equal(maps)
+        return solve_in_stacks(problems, groups, gram, solve_gram_svms)
 
 
 class KernelPairSolver:
@@ -418,32 +374,30 @@ class KernelPairSolver:
     def is_faster(self, plan: ResamplingPlan, n_classes: int) -> bool:
         """Return whether the solver is faster than libsvm for the sizes of data and plan."""
         sizes = Sizes(plan.n_fits, plan.n_samples, self._p, n_classes)
-        if not REGIONS["svc_shared"].contains(sizes):
+        if plan.n_draws == 1 or not kernel_svc(sizes):
             return False
         # the first and last draw share kernels unless each fit has its own
         block = concatenate_blocks([plan.draw(0), plan.draw(plan.n_draws - 1)])
         maps = None if self.steps is None else self.steps.maps(block)
-        n_kernels = len(group_equal(maps, self._gammas(block, maps)))
-        shared = plan.n_draws > 1 and n_kernels < len(block)
-        return shared or (plan.shuffled and REGIONS["svc_own"].contains(sizes))
+        return len(group_equal(maps, self._gammas(block, maps))) < len(block)
 
-    def solve(self, problems: PairProblems) -> SVCResult:
+    def solve(self, problems: PairProblems) -> BatchSolution:
+        """Return decision values and alpha of all samples, nan for unsolved fits."""
         maps = None if self.steps is None else self.steps.maps(problems.block)
         gamma = self._gammas(problems.block, maps)
         # prepare the samples of a pair of classes once
-        rows = problems.rows
+        rows = np.flatnonzero(problems.box.any(axis=0))
         key = rows.tobytes()
         if key not in self._batches:
             self._batches[key] = KernelSVMBatch(self._near[np.ix_(rows, rows)], rows)
-        batch = self._batches[key]
+
+        def solve(K: np.ndarray, which: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Any:
+            kernels = Kernels(K, which)
+            return self._batches[key].solve(kernels, signs[..., rows], box[:, rows], self._n)
+
         # fits with the same columns and gamma share a matrix
-        solutions = SVCResult(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
         gram = partial(self._gram, gamma=gamma, maps=maps)
-        for K, fits, which in stack_grams(group_equal(maps, gamma), gram, self._n):
-            part = take_fits(problems, fits)
-            solved = batch.solve(Kernels(K, which), part.signs, part.box, self._n)
-            solutions.decision[fits], solutions.alpha[fits] = solved.decision, solved.alpha[:, rows]
-        return solutions
+        return solve_in_stacks(problems, group_equal(maps, gamma), gram, solve)
 
     @cached_property
     def _near(self) -> np.ndarray:
@@ -510,21 +464,23 @@ def group_equal(maps: ColumnMaps | None, gamma: np.ndarray | None = None) -> lis
     return [np.array(fits) for fits in groups.values()]
 
 
-def stack_grams(
-    groups: list[np.ndarray], gram: Callable[[int], np.ndarray], n_samples: int
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Yield Gram matrices kept together, the fits of their groups, and the matrix of each fit.
+def solve_in_stacks(
+    problems: PairProblems,
+    groups: list[np.ndarray],
+    gram: Callable[[int], np.ndarray],
+    solve: Callable[..., BatchSolution],
+) -> BatchSolution:
+    """Solve the fits of several groups at a time, whose Gram matrices are kept together.
 
-    ``gram(fit)`` returns the matrix (n_samples, n_samples) of a fit and its group.
+    ``gram(fit)`` returns the matrix (n_samples, n_samples) of a fit and its group. ``solve(K,
+    which, signs, box)`` solves problems on matrices K, and `which` is the index of the one of each.
     """
-    size = max(1, KEPT_KERNELS // n_samples**2)
+    signs, solutions = problems.signs, BatchSolution.empty(*problems.box.shape)
+    size = max(1, KEPT_KERNELS // problems.box.shape[1] ** 2)
     for start in range(0, len(groups), size):
         some = groups[start : start + size]
-        K = np.stack([gram(fits[0]) for fits in some])
-        yield K, np.concatenate(some), np.repeat(np.arange(len(some)), list(map(len, some)))
-
-
-def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
-    """Return the problems of some fits."""
-    signs = problems.signs if problems.signs.ndim == 1 else problems.signs[fits]
-    return problems._replace(block=problems.block.take(fits), signs=signs, box=problems.box[fits])
+        fits, K = np.concatenate(some), np.stack([gram(group[0]) for group in some])
+        which = np.repeat(np.arange(len(some)), list(map(len, some)))
+        part = signs if signs.ndim == 1 else signs[fits]
+        solutions.put(fits, solve(K, which, part, problems.box[fits]))
+    return solutions

@@ -94,16 +94,9 @@ class FitRequest:
             return True
         if not all(isinstance(part, str) or _compat.is_plain_scorer(part) for part in parts):
             return False
-        # scorers of scikit-learn use samples only through prediction methods, which are tried
-        trial = ScoreTrial(inputs)
-        for scorer in self.scorers.values():
-            try:
-                trial.run(scorer)
-            except AttributeError:
-                return False
-            except ValueError:  # the scorer will also raise for the real labels
-                continue
-        return True
+        # scorers of scikit-learn use samples only through prediction methods
+        known = [list_responses(scorer) for scorer in self.scorers.values()]
+        return all(set(methods) & set(inputs.responses) for methods in known)
 
     def of_predictions(self, target: Target) -> FitRequest:
         """Return the request with a metric in place of the `score` of the estimator."""
@@ -159,20 +152,14 @@ class FitRequest:
         self, output: FitOutput, block: PlanBlock, estimator: Any, target: Target
     ) -> FitOutput:
         """Return the requested part of a solver's output, in the worker."""
+        kept = {name: output.responses.get(name) for name in self.methods}
+        if kept.get("decision_function") is not None:
+            kept["decision_function"] = output.tie_decision()
         scores = None
         if self.scorers:
             scores = score_predictions(output, block, self, get_tags(estimator), target)
-        decision = None
-        if "decision_function" in self.methods and output.decision is not None:
-            decision = output.tie_decision()
-        return FitOutput(
-            output.test,
-            output.failed,
-            output.predicted if "predict" in self.methods else None,
-            decision,
-            output.probability if "predict_proba" in self.methods else None,
-            scores,
-        )
+        predicted, decision, probability = map(kept.get, RESPONSES)
+        return FitOutput(output.test, output.failed, predicted, decision, probability, scores)
 
 
 def check_one_number(name: str, score: Any) -> None:
@@ -226,11 +213,7 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
         response = np.asarray(getattr(model, method)(X))
     except Exception:
         return None
-    response = flatten_column(response)
-    if target.classes is None:
-        return response if response.ndim in (1, 2) else None
-    # columns in the order of the target's classes
-    return align_columns(method, response, getattr(model, "classes_", None), target.classes)
+    return align_columns(method, response, model, target)
 
 
 def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
@@ -293,18 +276,20 @@ def score_predictions(
     return scores
 
 
-def align_columns(method: str, response: np.ndarray, seen: Any, classes: np.ndarray) -> Any:
+def align_columns(method: str, response: np.ndarray, model: Any, target: Target) -> Any:
     """Return scores of each class in a column, or decision values of the second of two classes.
 
-    `seen` contains the classes of the columns in the order of the model. A class that the model
-    has not seen has probability 0. The result is None if decision values are for other classes.
+    The columns of a model have the order of its classes. A class that the model has not seen has
+    probability 0. The result is None if decision values are for other classes.
     """
-    seen = classes if seen is None else np.asarray(seen)
-    response = flatten_column(response)
-    if response.ndim not in (1, 2) or not np.isin(seen, classes).all():
+    classes, response = target.classes, flatten_column(response)
+    if response.ndim not in (1, 2):
         return None
-    if np.array_equal(seen, classes):
+    seen = getattr(model, "classes_", None)
+    if classes is None or seen is None or np.array_equal(seen, classes):
         return response
+    if not np.isin(seen, classes).all():
+        return None
     if response.ndim == 1:  # decision values of the second of two classes
         return -response if np.array_equal(seen[::-1], classes) else None
     if response.shape[1] != len(seen) or (method != "predict_proba" and len(seen) < len(classes)):
@@ -384,10 +369,7 @@ def respond_in_order(model: Any, target: Target, method: str, X: Any) -> Any:
     response = getattr(model, method)(X)
     if method == "predict":
         return flatten_column(response, target.outputs)
-    if target.classes is None:
-        return response
-    seen = getattr(model, "classes_", None)
-    aligned = align_columns(method, np.asarray(response), seen, target.classes)
+    aligned = None if target.classes is None else align_columns(method, response, model, target)
     return response if aligned is None else aligned
 
 
@@ -403,9 +385,8 @@ def know_classes(scorer: Any, classes: np.ndarray | None) -> Any:
         return scorer
     function, fixed, better = _compat.metric_of_scorer(scorer)
     methods = list_responses(scorer)
-    if not methods or set(methods) - set(SCORING_METHODS) or "labels" in fixed:
-        return scorer
-    if "labels" not in signature(function).parameters:
+    known = not methods or set(methods) - set(SCORING_METHODS) or "labels" in fixed
+    if known or "labels" not in signature(function).parameters:
         return scorer
     options = fixed | {"labels": classes}
     return make_scorer(function, response_method=methods, greater_is_better=better, **options)

@@ -546,23 +546,18 @@ def validate_inputs(
     with_loss: bool = True,
     sample_weight: Any = None,
     params: Params = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory: Any = None,
-    error_score: float | str = "raise",
-    method: str = "",
-    confidence_level: float = 0.95,
     several: bool = False,
     name: str = "estimator",
+    **options: Any,
 ) -> Inputs:
     """Return the validated inputs of a public function.
 
     Without a loss (`with_loss`), every target of the estimator is valid. It may have several
     outputs if the function supports them (`several`). `name` is the name of the argument with the
-    estimator.
+    estimator. `options` are the run options, the method and the confidence level of the inputs.
     """
     # arguments in the wrong places, before the data are read
-    _checks.check_confidence_level(confidence_level)
+    _checks.check_confidence_level(options.get("confidence_level", 0.95))
     _checks.refuse_swapped_data(X, y)
     columns = {"y": y, "groups": groups, "sample_weight": sample_weight}
     if isinstance(params, Mapping):
@@ -581,25 +576,15 @@ def validate_inputs(
         break
     n = len(target)
     # options of the run
-    _checks.check_jobs(n_jobs, verbose)
+    _checks.check_jobs(options.get("n_jobs"), options.get("verbose", 0))
     check_params(params, n)
-    raises = isinstance(error_score, str) and error_score == "raise"
-    if not raises and not (isinstance(error_score, Real) and error_score != error_score):
-        raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")
-    return Inputs(
-        estimator,
-        X,
-        target,
-        (resolve_loss(loss, target, estimator),) if with_loss else (),
-        None if sample_weight is None else read_weight(estimator, sample_weight, params, n),
-        params,
-        n_jobs,
-        verbose,
-        memory,
-        error_score,
-        method,
-        confidence_level,
-    )
+    score = options.get("error_score", "raise")
+    raises = isinstance(score, str) and score == "raise"
+    if not raises and not (isinstance(score, Real) and score != score):
+        raise ValueError(f"error_score must be 'raise' or numpy.nan, got {score!r}.")
+    losses = (resolve_loss(loss, target, estimator),) if with_loss else ()
+    weight = None if sample_weight is None else read_weight(estimator, sample_weight, params, n)
+    return Inputs(estimator, X, target, losses, weight, params, **options)
 
 
 def check_search(name: str, estimator: Any) -> None:

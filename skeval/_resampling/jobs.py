@@ -2,8 +2,8 @@
 
 A run of jobs is one call of joblib, which sends the shared data to each worker once. joblib's own
 processes map large arrays from files. On a Dask cluster, joblib sends a large function and its
-data to one worker, from which the others fetch it. The cache is a `joblib.Memory`, with the code
-of the task as part of the key.
+data to one worker, from which the others fetch it. A job looks for its result in a
+`joblib.Memory` before it begins.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import re
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Lock, current_thread, main_thread
-from typing import Any, NamedTuple, Protocol
+from threading import current_thread, main_thread
+from typing import Any
 
 import joblib
 import sklearn
@@ -31,14 +31,6 @@ from sklearn.utils.validation import check_memory
 from skeval._resampling.progress import displayed, show_bar, task_opener, tell
 from skeval._version import __version__
 from skeval.utils._checks import check_jobs, ignored_warnings, warn_user
-
-
-class JobList(Protocol):
-    """Sequence of jobs."""
-
-    def __len__(self) -> int: ...
-
-    def __getitem__(self, number: int, /) -> Any: ...
 
 
 @contextmanager
@@ -82,7 +74,7 @@ def open_jobs(
 
 @dataclass(eq=False, repr=False)
 class Jobs:
-    """Runs jobs, and stores finished ones in `results` unless it is None.
+    """Runs jobs, which store their results in `results` unless it is None.
 
     `options` contains the options of `joblib.Parallel`. `listeners` are called with the number of
     newly completed fits. `n_reused` is the number of fits that `results` already contained.
@@ -97,51 +89,55 @@ class Jobs:
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
         """Return ``function(job)`` of each job, in the same order."""
-        ((_, results),) = self.stream([list(jobs)])
-        return results
+        return [value for _, values in self.stream([list(jobs)]) for value in values]
 
-    def stream(self, batches: Iterable[JobList]) -> Iterator[tuple[Any, list[Any]]]:
+    def stream(self, batches: Iterable[Any]) -> Iterator[tuple[Any, list[Any]]]:
         """Yield each batch with the results of its jobs, in the same order.
 
-        With `blocks`, a batch is one block. The jobs of all batches are sent in one call. Batches
-        that are complete in the cache are yielded before the next batch is made, so that memory
-        does not grow with their number. Each warning of the jobs is shown once, with its count.
+        With `blocks`, a batch is one block. The jobs of all batches are sent in one call, which
+        makes a batch when its first job is sent, so that memory does not grow with their number.
+        Each warning of the jobs is shown once, with its count.
 
         An error while batches are made is raised after the jobs that were sent before it are done.
         """
         shared_tally = tally_of_all.get()
         tally = Tally() if shared_tally is None else shared_tally
-        source = map(self._open, batches)
+        sent: deque[tuple[Any, int]] = deque()
+
+        def list_jobs() -> Iterator[Any]:
+            """Yield the jobs of all batches. Joblib pulls them, and thereby opens the batches."""
+            for batch in batches:
+                jobs = [batch] if self.blocks else batch
+                sent.append((batch, len(jobs)))
+                yield from (jobs[at] for at in range(len(jobs)))
+
+        calls, values = Calls(self.function, list_jobs(), self.results), list[Any]()
+        results = self._send(calls)
         try:
-            for first in source:
-                waiting = deque([first])
-                calls = Calls(self.function, list_jobs(first, waiting, source))
-                results = self._send(calls) if first.left else iter(())
-                # results arrive in the order of the jobs
-                try:
-                    for value, caught_warnings in results:
-                        tally.add(caught_warnings)
-                        batch = waiting[0]
-                        at = batch.left.popleft()
-                        batch.values[at] = value
-                        if self.results is not None:
-                            self.results.keep(batch.keys[at], value)
-                        self._advance(batch.jobs[at])
-                        if not batch.left:
-                            yield batch.given, batch.values
-                            waiting.popleft()
-                finally:
-                    if isinstance(results, Generator):
-                        with ignored_warnings():  # joblib warns if results are left over
-                            results.close()
-                if calls.error is not None:
-                    raise calls.error
-                for batch in waiting:
-                    yield batch.given, batch.values
+            # results arrive in the order of the jobs
+            for value, caught_warnings, was_stored in results:
+                tally.add(caught_warnings)
+                values.append(value)
+                batch, n_jobs = sent[0]
+                # report the fits of a block, or one fit
+                n_fits = len(batch) if self.blocks else 1
+                self.n_reused += n_fits * was_stored
+                for advance in self.listeners:
+                    advance(n_fits)
+                if len(values) == n_jobs:
+                    yield batch, values
+                    sent.popleft()
+                    values = []
+            if calls.error is not None:
+                raise calls.error
         except GeneratorExit:  # the caller needs no more results
             if shared_tally is None:
                 tally.warn()
             raise
+        finally:
+            if isinstance(results, Generator):
+                with ignored_warnings():  # joblib warns if results are left over
+                    results.close()
         if shared_tally is None:
             tally.warn()
 
@@ -155,52 +151,6 @@ class Jobs:
             parallel = Parallel(**self.options)
         return iter(parallel(calls))
 
-    def _open(self, given: JobList) -> Batch:
-        """Return a batch with its stored results. An unreadable result is computed again."""
-        jobs: Any = [given] if self.blocks else given
-        batch = Batch(given, jobs, [None] * len(jobs), [], deque(range(len(jobs))))
-        if self.results is None:
-            return batch
-        # keys are of jobs that are still to do, because a job may change its generator
-        batch.left.clear()
-        for at in range(len(jobs)):
-            key = joblib.hash(jobs[at], coerce_mmap=True)
-            batch.keys.append(key)
-            if key not in self.results:
-                batch.left.append(at)
-                continue
-            batch.values[at] = self.results.get(key, partial(self.function, jobs[at]))
-            self.n_reused += self._advance(jobs[at])
-        return batch
-
-    def _advance(self, job: Any) -> int:
-        """Report that a job is done, and return its number of fits."""
-        n_fits = len(job) if self.blocks else 1
-        for advance in self.listeners:
-            advance(n_fits)
-        return n_fits
-
-
-class Batch(NamedTuple):
-    """Some jobs, their results, their keys in the cache, and the numbers of those left to do."""
-
-    given: JobList
-    jobs: Any
-    values: list[Any]
-    keys: list[str]
-    left: deque[int]
-
-
-def list_jobs(batch: Batch, waiting: deque[Batch], source: Iterator[Batch]) -> Iterator[Any]:
-    """Yield the remaining jobs. Joblib pulls them, and thereby opens the next batches."""
-    while batch.left:
-        yield from [batch.jobs[at] for at in batch.left]
-        following = next(source, None)
-        if following is None:
-            return
-        batch = following
-        waiting.append(batch)
-
 
 PACKAGE = Path(__file__).parents[1]
 
@@ -208,16 +158,17 @@ CaughtWarning = tuple[type[Warning], str, str, int]
 """Category, text, file and line of a warning."""
 
 
-def run_job(function: Callable[[Any], Any], job: Any) -> tuple[Any, list[CaughtWarning]]:
-    """Return the result of a job and its warnings.
+def run_job(
+    function: Callable[[Any], Any], job: Any, stored: StoredResults | None
+) -> tuple[Any, list[CaughtWarning], bool]:
+    """Return the result of a job, its warnings, and whether it was stored before.
 
     Warning filters belong to the process, so a thread does not change them.
     """
-    if current_thread() is not main_thread():
-        return function(job), []
-    with warnings.catch_warnings(record=True) as caught:
-        value = function(job)
-    return value, [(w.category, str(w.message), w.filename, w.lineno) for w in caught]
+    in_thread = current_thread() is not main_thread()
+    with nullcontext([]) if in_thread else warnings.catch_warnings(record=True) as caught:
+        value, was_stored = (function(job), False) if stored is None else stored.get(function, job)
+    return value, [(w.category, str(w.message), w.filename, w.lineno) for w in caught], was_stored
 
 
 class Tally:
@@ -273,16 +224,18 @@ class Calls:
     Some backends consume it in other threads, where the error would be lost.
     """
 
-    def __init__(self, function: Callable[[Any], Any], jobs: Iterable[Any]) -> None:
+    def __init__(
+        self, function: Callable[[Any], Any], jobs: Iterator[Any], stored: StoredResults | None
+    ) -> None:
         self.error: Exception | None = None
-        self.function, self._jobs = function, iter(jobs)
+        self.function, self._jobs, self._stored = function, jobs, stored
 
     def __iter__(self) -> Calls:
         return self
 
     def __next__(self) -> Any:
         try:
-            return delayed(run_job)(self.function, next(self._jobs))
+            return delayed(run_job)(self.function, next(self._jobs), self._stored)
         except StopIteration:
             raise
         except Exception as error:
@@ -327,20 +280,18 @@ class StoredResults:
                 "memory needs an estimator, scoring and data that can be pickled, so replace "
                 f"lambda functions by named functions: {error}"
             ) from error
-        self._lock = Lock()  # threads of workers read results that the main thread writes
+        # joblib notes the code of a function once, before several workers store results
+        self._memory(str, self._function, "")
 
-    def __contains__(self, key: str) -> bool:
-        with self._lock:
-            return bool(self._memory.check_call_in_cache(None, self._function, key))
+    def get(self, function: Callable[[Any], Any], job: Any) -> tuple[Any, bool]:
+        """Return the result of a job, and whether it was stored. Compute and store it otherwise.
 
-    def keep(self, key: str, value: Any) -> None:
-        """Store a result."""
-        self.get(key, lambda: value)
-
-    def get(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Return a result. If there is no readable one, compute and store it."""
-        with self._lock:
-            return self._memory(compute, self._function, key)
+        A result that cannot be read is computed again.
+        """
+        # the key of a job that is still to do, because a job may change its generator
+        key = joblib.hash(job, coerce_mmap=True)
+        was_stored = bool(self._memory.check_call_in_cache(None, self._function, key))
+        return self._memory(partial(function, job), self._function, key), was_stored
 
 
 def compute_result(compute: Callable[[], Any], function: str, key: str) -> Any:

@@ -515,27 +515,21 @@ class StratifiedDealer:
     """
 
     def __init__(self, splitter: Any, sizes: np.ndarray) -> None:
-        repeated = type(splitter) is sk.RepeatedStratifiedKFold
-        self.n_repeats = splitter.n_repeats if repeated else 1
-        self.n_folds = splitter.cvargs["n_splits"] if repeated else splitter.n_splits
-        self.shuffle = repeated or splitter.shuffle
-        self.random_state = splitter.random_state
-        self.sizes = sizes
-        self._dealt: dict[bytes, list[list[np.ndarray]]] = {}
+        self.n_folds, self.shuffle = splitter.n_splits, splitter.shuffle
+        self.random_state, self.sizes = splitter.random_state, sizes
+        self._dealt: dict[bytes, list[np.ndarray]] = {}
 
     def __call__(self, codes: np.ndarray) -> np.ndarray:
-        """Return the samples that each fold tests, shape (n_repeats * n_folds, n_samples)."""
+        """Return the samples that each fold tests, shape (n_folds, n_samples)."""
         # deal the members of each class, in the order in which classes appear
         appearance = np.argsort(np.unique(codes, return_index=True)[1])
-        fold = np.empty((self.n_repeats, len(codes)), dtype=np.intp)
-        for repeat, of_class in zip(fold, self._deal(appearance), strict=True):
-            for code, folds in zip(appearance, of_class, strict=True):
-                repeat[codes == code] = folds
-        tested: np.ndarray = fold[:, None] == np.arange(self.n_folds)[:, None]
-        return tested.reshape(-1, len(codes))
+        fold = np.empty(len(codes), dtype=np.intp)
+        for code, folds in zip(appearance, self._deal(appearance), strict=True):
+            fold[codes == code] = folds
+        return np.asarray(fold == np.arange(self.n_folds)[:, None])
 
-    def _deal(self, appearance: np.ndarray) -> list[list[np.ndarray]]:
-        """Return the folds of the members of each class in each repeat."""
+    def _deal(self, appearance: np.ndarray) -> list[np.ndarray]:
+        """Return the folds of the members of each class."""
         # folds with a seed, or without shuffling, are made once
         again = not self.shuffle or isinstance(self.random_state, Integral)
         if again and appearance.tobytes() in self._dealt:
@@ -543,22 +537,18 @@ class StratifiedDealer:
         # every n_folds-th sample of the sorted labels decides the fraction of a class in each fold
         ranked = np.repeat(np.arange(len(appearance)), self.sizes[appearance])
         shares = [np.bincount(ranked[i :: self.n_folds]) for i in range(self.n_folds)]
-        rng = check_random_state(self.random_state) if self.shuffle else None
-        dealt = []
-        for _ in range(self.n_repeats):
-            of_class = [np.arange(self.n_folds).repeat(share) for share in np.transpose(shares)]
-            for folds in of_class:
-                if rng is not None:
-                    rng.shuffle(folds)
-            dealt.append(of_class)
+        dealt = [np.arange(self.n_folds).repeat(share) for share in np.transpose(shares)]
+        if self.shuffle:
+            rng = check_random_state(self.random_state)
+            for folds in dealt:
+                rng.shuffle(folds)
         self._dealt = {**self._dealt, appearance.tobytes(): dealt} if again else {}
         return dealt
 
 
 def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
     """Return a fast version of a stratified splitter, or None if there is none."""
-    dealt = sk.StratifiedKFold, sk.RepeatedStratifiedKFold
-    if type(splitter) not in dealt or target.classes is None:
+    if type(splitter) is not sk.StratifiedKFold or target.classes is None:
         return None
     dealer = StratifiedDealer(splitter, np.bincount(target.codes))
     # the splitter itself warns about smaller classes, or raises
@@ -860,10 +850,6 @@ def folds_for(n_samples: int) -> int:
     return FOLDS_OF_LARGE if n_samples > LARGE else DEFAULT_FOLDS
 
 
-FIRST_SAMPLES = 10_000
-"""Number of samples whose groups are counted first, because a million groups take long to sort."""
-
-
 def default_folds(target: Target, groups: Any) -> int:
     """Return the number of folds for ``cv=None``, 10, or the largest possible number.
 
@@ -874,15 +860,10 @@ def default_folds(target: Target, groups: Any) -> int:
     codes = np.zeros(len(target), dtype=np.intp) if target.classes is None else target.codes
     if groups is None:
         return max(2, min(DEFAULT_FOLDS, int(np.bincount(codes).max())))
-    # the first samples suffice if a class has enough groups there
-    for part in (slice(FIRST_SAMPLES), slice(None)):
-        labels, numbers = np.unique(np.asarray(groups)[part], return_inverse=True)
-        # a class counts once in each of its groups
-        pairs = np.unique(codes[part] * len(labels) + numbers.reshape(-1))
-        n_folds = min(DEFAULT_FOLDS, int(np.bincount(pairs // len(labels)).max()))
-        if n_folds == DEFAULT_FOLDS:
-            break
-    return max(2, n_folds)
+    # a class counts once in each of its groups
+    labels, numbers = np.unique(np.asarray(groups), return_inverse=True)
+    pairs = np.unique(codes * len(labels) + numbers.reshape(-1))
+    return max(2, min(DEFAULT_FOLDS, int(np.bincount(pairs // len(labels)).max())))
 
 
 def limit_folds(cv: Any, codes: np.ndarray) -> Any:
@@ -962,11 +943,8 @@ def make_splitter(
     """Return shuffled folds, stratified by the target and never splitting a group."""
     # enough groups or samples for the folds
     seed = int(root_seed(random_state).generate_state(1)[0])
-    parts = () if groups is None else (groups[:FIRST_SAMPLES], groups)
-    if parts and all(len(np.unique(part)) < n_folds for part in parts):
-        raise ValueError(
-            f"cv={n_folds} folds need at least {n_folds} groups, got {len(np.unique(groups))}."
-        )
+    if groups is not None and (n_groups := len(np.unique(groups))) < n_folds:
+        raise ValueError(f"cv={n_folds} folds need at least {n_folds} groups, got {n_groups}.")
     if target.classes is None:
         if groups is None and len(target) < n_folds:
             raise ValueError(f"cv={n_folds} folds need {n_folds} samples, got {len(target)}.")

@@ -201,7 +201,7 @@ def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
 
 @contextmanager
 def open_ticks(estimator: Any, parent: Any, total: int) -> Iterator[Advance]:
-    """Open a task of some jobs, whose subtasks end as the jobs are done."""
+    """Open a task of some jobs, whose at most `TICKS` subtasks end as the jobs are done."""
     n_ticks = min(total, TICKS)
     context = parent.subcontext(task_name="resampling", max_subtasks=n_ticks)
     context.call_on_fit_task_begin(estimator=estimator)

@@ -355,10 +355,7 @@ class SamplingUnits:
             return deal_labels(self.shares[units], n_folds, rng)
         # shuffle within classes, then deal class after class
         order = np.argsort(rng.random(len(units)))
-        stratum = self.stratum[units][order]
-        if stratum.any():  # integers of one or two bytes are sorted by counting
-            narrow = stratum.astype(np.min_scalar_type(int(stratum.max())))
-            order = order[np.argsort(narrow, kind="stable")]
+        order = order[np.argsort(self.stratum[units][order], kind="stable")]
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % n_folds
         return fold

@@ -65,13 +65,9 @@ class TwoClassF:
         features = np.empty((n_problems, k), dtype=np.intp)
         certain = np.zeros(n_problems, dtype=bool)
         constant = np.zeros(p, dtype=bool)
-        # problems with equal counts, which share sums, are consecutive
-        numbers: dict[bytes, int] = {}
-        which = np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in counts], int)
-        order = np.argsort(which, kind="stable")
         size = max(1, _BLOCK // p)
         for start in range(0, n_problems, size):
-            at = order[start : start + size]
+            at = slice(start, start + size)
             f, error, undefined = self._statistics(counts[at], positive[at])
             chosen, certain[at] = k_largest(f, error, k)
             features[at] = positions(chosen, k)

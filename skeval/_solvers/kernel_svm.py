@@ -37,8 +37,6 @@ _NEAR, _MARGIN = 0.3, 1e-6
 _RELAXATION = 1.6
 # Penalties are powers of this base, because each penalty requires a matrix inverse.
 _BASE = 4.0
-# Average number of problems that must share a matrix, or each takes a copy of its own.
-_SHARING = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,19 +47,9 @@ class Kernels:
     which: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        """Return indices into `problems`, one array for each matrix, or one if few share any."""
+        """Return indices into `problems`, one array for each matrix."""
         which = self.which[problems]
-        numbers = np.unique(which)
-        if _SHARING * len(numbers) > len(problems):
-            return [np.arange(len(problems))]
-        return [np.flatnonzero(which == number) for number in numbers]
-
-    def of(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return kernel values between some samples and all, (r, n) if shared, else (b, r, n)."""
-        which = self.which[problems]
-        if (which == which[0]).all():
-            return self.K[which[0], rows]
-        return self.K[which[:, None], rows]
+        return [np.flatnonzero(which == number) for number in np.unique(which)]
 
 
 def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -133,6 +121,11 @@ class _Block:
     signs: np.ndarray
     box: np.ndarray
 
+    @property
+    def shared(self) -> np.ndarray:
+        """Gram matrix (n, n) of problems that share one."""
+        return self.kernels.K[self.kernels.which[self.problems[0]]]
+
     def take(self, which: np.ndarray) -> _Block:
         """Return some of the problems."""
         problems, signs, box = self.problems[which], self.signs[which], self.box[which]
@@ -158,8 +151,8 @@ class _Block:
 
     def _solve_sets(self, fraction: np.ndarray) -> tuple[SetSolution, np.ndarray]:
         """Return solutions from the sets of alpha / C (b, r), and beta (b, r), 0 if unsettled."""
-        K, unit = standardize_kernel(self.kernels.of(self.problems, self.rows)[..., self.rows])
-        duals = Duals(GramSystem(K), self.signs, np.reshape(unit, (-1, 1)) * self.box)
+        K, unit = standardize_kernel(self.shared[np.ix_(self.rows, self.rows)])
+        duals = Duals(GramSystem(K), self.signs, unit * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
         solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
         solved.settled &= optimum.are_optimal(duals, solved)
@@ -172,8 +165,7 @@ class _Block:
     ) -> None:
         """Store the solutions that leave no other sample inside its margin."""
         support = beta.any(axis=0)
-        K = self.kernels.of(self.problems, self.rows[near[support]])
-        scores = np.matmul(beta[:, None, support], K)[:, 0]  # (b, n)
+        scores = beta[:, support] @ self.shared[self.rows[near[support]]]  # (b, n)
         inner = self.signs[:, near] * (solved.margin + 1.0)
         intercept = (inner - scores[:, self.rows[near]]).mean(axis=1)  # eq. (9) of splitting
         decision = scores + intercept[:, None]
@@ -191,12 +183,11 @@ class _Block:
 
 
 def standardize_kernel(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return centered Gram matrices over powers of 2, and these powers, eq. (8) of splitting."""
-    K = K - K.mean(axis=-1, keepdims=True)
-    K -= K.mean(axis=-2, keepdims=True)
-    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
-    K /= unit[..., None, None]
-    return K, unit
+    """Return a centered Gram matrix over a power of 2, and this power, eq. (8) of splitting."""
+    K = K - K.mean(axis=1, keepdims=True)
+    K -= K.mean(axis=0)
+    unit = optimum.unit_of(np.mean(np.diagonal(K)))
+    return K / unit, unit
 
 
 @dataclass

@@ -63,21 +63,6 @@ class LinearSVMBatch:
         solution = _solve_on_features(system_of, signs, unit * box, _BLOCK // box.shape[1])
         return solution.in_units(unit, box)
 
-    def decide(
-        self,
-        X: np.ndarray,
-        signs: np.ndarray,
-        solution: BatchSolution,
-        *,
-        scales: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Return the decision values (B, m) of other samples X (m, p)."""
-        columns = self._columns
-        ridge = columns.ridge() if scales is None else columns.ridge_of(scales)
-        coef = (signs * solution.alpha) @ columns.standard / ridge  # eq. (4) of svm
-        standard = (X[:, columns.varies] - columns.mean) / columns.scale
-        return coef @ standard.T + solution.intercept[:, None]
-
 
 @np.errstate(all="ignore")
 def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
@@ -88,20 +73,6 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
     return _solve_on_features(system.take, signs, unit * box, size).in_units(unit, box)
-
-
-@np.errstate(all="ignore")
-def solve_gram_svms(
-    K: np.ndarray, which: np.ndarray, signs: np.ndarray, box: np.ndarray
-) -> BatchSolution:
-    """Solve SVMs on Gram matrices K (g, n, n). `which` (B,) is the index of the one of each."""
-    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=1, axis2=2), axis=1))
-    K, unit = K / unit[:, None, None], unit[which][:, None]
-
-    def system_of(problems: np.ndarray) -> GramSystem:
-        return GramSystem(K[which[problems]] if len(K) > 1 else K[0])
-
-    return _solve_on_grams(system_of, len(K) == 1, signs, unit * box).in_units(unit, box)
 
 
 def _solve_on_features(
@@ -124,9 +95,9 @@ def _solve_on_features(
             coef, b = np.repeat(begin.coef, len(at), axis=0), np.repeat(begin.intercept, len(at))
             start = Start(coef, b, begin.mu)
             if strip is None or inner is None:
-                solution.put(at, duals, optimum.solve_from_values(duals, start))
+                solution.store(at, duals, optimum.solve_from_values(duals, start))
             else:
-                solution.put(at, duals, strip.solve(inner, duals, start))
+                solution.store(at, duals, strip.solve(inner, duals, start))
         return problems[~solution.converged[problems]]
 
     left = optimum.find_solvable(signs, box)
@@ -154,38 +125,41 @@ def _solve_on_features(
     return solution
 
 
-def _solve_on_grams(
-    system_of: Callable[[np.ndarray], GramSystem],
-    same_gram: bool,
-    signs: np.ndarray,
-    box: np.ndarray,
+@np.errstate(all="ignore")
+def solve_gram_svms(
+    K: np.ndarray, which: np.ndarray, signs: np.ndarray, box: np.ndarray
 ) -> BatchSolution:
-    """Solve problems on many features by active sets.
-
-    `system_of` returns the system of some problems. `same_gram` is true if they share one matrix.
+    """Solve SVMs on Gram matrices K (g, n, n) by active sets. `which` (B,) is the index of each.
 
     If all problems have the same labels, the first guess are the sets for the mean box. Otherwise
     all samples are assumed to be on their margins.
     """
+    # matrices and boxes in common units
+    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=1, axis2=2), axis=1))
+    K, unit = K / unit[:, None, None], unit[which][:, None]
+
+    def duals_of(at: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Duals:
+        return Duals(GramSystem(K[which[at]] if len(K) > 1 else K[0]), signs, box)
+
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
-    solution = BatchSolution.empty(*box.shape)
+    original, box = box, unit * box
+    solution, guess = BatchSolution.empty(*box.shape), None
     left = optimum.find_solvable(signs, box)
-    guess = None
-    if same_labels and same_gram and len(left):
-        _solve_loosest(system_of(left[:1]), signs, box, left, solution)
+    if same_labels and len(K) == 1 and len(left):
+        loosest = box[left].max(axis=0, keepdims=True)
+        _solve_loosest(duals_of(left[:1], signs[:1], loosest), box, left, solution)
         left = left[~solution.converged[left]]
     if same_labels and len(left):
-        mean = box[left].mean(axis=0)[None]
-        guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean))
+        guess = _solve_from_margins(duals_of(left[:1], signs[:1], box[left].mean(axis=0)[None]))
     for at in newton.split_problems(left, max(8, _GRAM_BLOCK // box.shape[1] ** 2)):
-        duals = Duals(system_of(at), signs[at], box[at])
+        duals = duals_of(at, signs[at], box[at])
         if guess is None:
             solved = _solve_from_margins(duals)
         else:
             a, b = np.repeat(guess.fraction, len(at), axis=0), np.repeat(guess.intercept, len(at))
             solved = optimum.solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b))
-        solution.put(at, duals, solved)
-    return solution
+        solution.store(at, duals, solved)
+    return solution.in_units(unit, original)
 
 
 def _solve_from_margins(duals: Duals) -> SetSolution:
@@ -196,20 +170,14 @@ def _solve_from_margins(duals: Duals) -> SetSolution:
 
 
 def _solve_loosest(
-    system: GramSystem,
-    signs: np.ndarray,
-    box: np.ndarray,
-    problems: np.ndarray,
-    solution: BatchSolution,
+    duals: Duals, box: np.ndarray, problems: np.ndarray, solution: BatchSolution
 ) -> None:
     """Solve the problem with the loosest box, and store its solution for all boxes that contain it.
 
     The loosest box contains every box, so a solution inside a box is also optimal for that box,
     eq. (14) of svm.
     """
-    C = box[problems]
-    duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
-    solved = _solve_from_margins(duals)
+    C, solved = box[problems], _solve_from_margins(duals)
     alpha = solved.fraction * duals.box
     # with a sample away from both bounds the intercept is unique
     holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)

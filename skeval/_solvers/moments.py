@@ -1,8 +1,8 @@
 """Gaussian classifiers for many training sets, from the counts, means and moments of classes.
 
 The sum of a class over a training set is its sum over all samples minus its sum over the test set,
-or a weighted sum. The columns are centered over all samples to avoid cancellation. They are scaled
-by powers of two to a size near 1, so that sums of integers stay exact.
+or a sum over the training set. The columns are centered over all samples to avoid cancellation.
+They are scaled by powers of two to a size near 1, so that sums of integers stay exact.
 Derivation: doc/derivations/moments.rst.
 """
 
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
+from skeval._solvers.splits import EPSILON, Products, Splits, take_samples
 
 # Rounding errors of a sum and of a mean (a pairwise sum), in units of the last place.
 ERROR_OF_SUM, ERROR_OF_MEAN = 16.0, 2.0
@@ -55,25 +55,22 @@ class Columns:
     ----------
     samples : ndarray of shape (n, p)
     n_classes : int
-    scaled : bool
-        Whether the columns are scaled to variance 1 in each training set.
     """
 
-    def __init__(self, samples: np.ndarray, n_classes: int, *, scaled: bool) -> None:
+    def __init__(self, samples: np.ndarray, n_classes: int) -> None:
         n = len(samples)
         width = np.ptp(samples, axis=0)
         whole = np.all(samples == np.rint(samples), axis=0) & (n * width < 2.0**26)
         center = samples.mean(axis=0)
         center = np.where(whole, np.rint(center), center)
-        self.constant = width == 0
-        self.exact = whole | self.constant
-        self.center = np.where(self.constant, samples[0], center)
+        constant = width == 0
+        self.exact = whole | constant
+        self.center = np.where(constant, samples[0], center)
         moved = samples - self.center
         size = np.sqrt(np.mean(moved**2, axis=0))
         self.unit = np.exp2(np.round(np.log2(np.where(size > 0, size, 1.0))))
         self.values = moved / self.unit  # (n, p)
         self.n_classes = n_classes
-        self.scaled = scaled
         self.rows = np.column_stack([np.ones(n), self.values, self.values**2])
 
     @cached_property
@@ -136,11 +133,7 @@ class SplitMoments:
     means, variances : ndarray of shape (F, n_classes, p)
     rounding : ndarray of shape (F, n_classes, p)
         Magnitude of the rounding errors in the variances.
-    factor : ndarray of shape (F, p)
-        Squared ratio of the scale of the estimator's columns to the scale used here.
-    varies : bool ndarray of shape (F,)
-        False if a scaler may treat a column as constant.
-    mean_rounding : ndarray of shape (F, p) or (1, p)
+    mean_rounding : ndarray of shape (1, p)
         Magnitude of the rounding errors in the estimator's means.
     """
 
@@ -155,23 +148,8 @@ class SplitMoments:
         share = len(columns.values) / self.counts[..., None]
         # exact sums give exact variances of 0
         self.rounding = np.where(columns.exact, 0.0, ERROR_OF_SUM * EPSILON * share)
-        self.varies = np.ones(len(splits), dtype=bool)
-        if columns.scaled:
-            constant = self.variance < CONSTANT
-            self.varies = ~(constant & ~columns.constant).any(axis=1)
-            self.factor = 1 / np.where(constant, 1.0, self.variance)
-        else:
-            self.factor = np.broadcast_to(columns.unit**2, self.variance.shape)
         size = 1 + np.abs(columns.center) / columns.unit
         self.mean_rounding: np.ndarray = ERROR_OF_MEAN * EPSILON * size[None]
-
-    @property
-    def spread(self) -> np.ndarray:
-        """Variances (F, p) of the training samples without weights."""
-        if self.splits.weights.dtype.kind != "f":
-            return self.variance
-        sums = (self.splits.weights > 0).astype(float) @ self.columns.rows
-        return mean_and_variance(sums)[1]
 
     def within(self) -> np.ndarray:
         """Return the sums of products about the means of the classes, shape (F, p, p)."""
@@ -236,8 +214,8 @@ class NaiveGaussians:
     def __call__(self, moments: SplitMoments, tested: np.ndarray) -> TestedScores:
         """Return log-probabilities of samples (F, t, p)."""
         # variances, smoothed by a fraction of the largest
-        largest = np.max(moments.factor * moments.spread, axis=1, keepdims=True)
-        added = self.smoothing * largest / moments.factor  # (F, p)
+        unit = moments.columns.unit**2
+        added = self.smoothing * np.max(unit * moments.variance, axis=1, keepdims=True) / unit
         variances = moments.variances + added[:, None]  # eq. (3) of moments
         positive = (variances > 0).all(axis=(1, 2))
         variances = np.where(variances > 0, variances, 1.0)
@@ -249,7 +227,7 @@ class NaiveGaussians:
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
         bound = (off.max(axis=2) + ERROR_OF_SUM * EPSILON)[:, None]  # (F, 1, K), eq. (4) of moments
         error = bound * (tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None])
-        solved = positive & moments.varies & are_settled(values, error)
+        solved = positive & are_settled(values, error)
         return TestedScores(values, error, values, solved)
 
 

@@ -18,7 +18,7 @@ from skeval._solvers.splits import CONSTANT, Splits
 # Maximum number of list elements that are processed at once.
 _STACK = 2**19
 # Maximum number of stored squared differences of columns.
-_MAX_KEPT = 2**22
+_MAX_KEPT = 2**23
 # Relative accuracy required of weights and vote shares.
 _RELATIVE = 1e-7
 # Factor on the length of the lists if the scales of the columns, and so the order, change.
@@ -98,6 +98,8 @@ class SortedNeighbors:
         left = np.flatnonzero(usable[fit])
         while left.size:
             size = min(size, self.n_samples)
+            if self.columns is not None and size * self.columns.size > _MAX_KEPT:
+                break  # the estimator does these fits
             is_certain = np.zeros(left.size, dtype=bool)
             step = max(1, _STACK // size)
             for start in range(0, left.size, step):
@@ -139,16 +141,6 @@ class SortedNeighbors:
         """Return the lists of neighbors of the samples `tested[i]` in the fits `fit[i]`."""
         n = self.n_samples
         noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
-        # complete lists, fit after fit, take less memory than many squared differences
-        if size * columns.size > _MAX_KEPT or size == n:
-            parts = []
-            for number in np.unique(fit):
-                scaled = columns * np.sqrt(scales[number])
-                squares = np.einsum("ij,ij->i", scaled, scaled)
-                rows = tested[fit == number]
-                parts.append(squares[rows, None] - 2 * scaled[rows] @ scaled.T + squares)
-            indices = np.broadcast_to(np.arange(n), (len(fit), n))
-            return Lists(np.concatenate(parts), indices, np.full(len(fit), np.inf), noise)
         global_distances, indices = self._sorted(size)
         differences = self._differences
         if differences is None or differences.shape[1] < size:
@@ -161,8 +153,10 @@ class SortedNeighbors:
         fit_scales = np.zeros((n, counts.max(), columns.shape[1]))
         fit_scales[tested, place] = scales[fit]
         distances = (fit_scales @ differences[:, :size].swapaxes(1, 2))[tested, place]
-        reach = global_distances[tested, -1] * scales.min(axis=1)[fit]
-        return Lists(distances, indices[tested], (1 - 1e-9) * reach, noise)
+        # no other sample remains outside of a complete list
+        reach = global_distances[tested, -1] * scales.min(axis=1)[fit] * (1 - 1e-9)
+        reach = np.full(len(fit), np.inf) if size == n else reach
+        return Lists(distances, indices[tested], reach, noise)
 
     def _sorted(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances and indices of the nearest samples of all samples."""

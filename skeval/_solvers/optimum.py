@@ -40,7 +40,7 @@ _ERROR_OF_SUM = 1e-14
 
 
 @dataclass
-class BatchSolution:
+class BatchSolution(ProblemRows):
     """Solutions of B problems over n samples, or nan for problems that did not converge.
 
     decision, alpha (B, n): decision values of all samples, and dual variables. intercept (B,): for
@@ -62,7 +62,7 @@ class BatchSolution:
             np.zeros(n_problems, dtype=bool),
         )
 
-    def put(self, problems: np.ndarray, duals: Duals, solved: SetSolution) -> None:
+    def store(self, problems: np.ndarray, duals: Duals, solved: SetSolution) -> None:
         """Store the solutions that are optimal, for the given problems (b,)."""
         optimal = solved.settled & are_optimal(duals, solved)
         at = problems[optimal]

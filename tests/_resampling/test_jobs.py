@@ -260,7 +260,7 @@ BACKENDS = ["sequential", "threading", "multiprocessing"]
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_batches_in_the_order_given(backend):
-    batches = [list(range(30)), [], list(range(30, 37))]
+    batches = [list(range(30)), [30], list(range(31, 37))]
     with two_workers(backend), open_jobs(square, total=37) as run:
         found = list(run.stream(batches))
     assert found == [(batch, [number**2 for number in batch]) for batch in batches]

@@ -41,7 +41,7 @@ def test_whole_numbers_give_exact_variances(kind):
     labels = np.arange(N) % K
     X = rng.integers(-9, 9, size=(N, P)).astype(float)
     X[labels == 1, 2] = 5.0  # beside other numbers in other classes
-    columns = Columns(X, K, scaled=False)
+    columns = Columns(X, K)
     moments = SplitMoments(columns, labels[None], np.zeros(N_FITS, int), some_splits(kind, rng, N))
     assert columns.exact.all()
     assert (moments.variances[:, 1, 2] == 0).all()
@@ -89,11 +89,13 @@ def test_lists_in_the_scales_of_all_samples_miss_no_neighbor(kind, by_distance, 
     neighbors = SortedNeighbors(find, len(columns), 3, 1e-13, by_distance, columns)
     shares, certain = neighbors.vote(labels, splits, 3)
     assert sizes[0] < n
-    monkeypatch.setattr(solver, "_MAX_KEPT", 0)  # so that no list is kept
+    monkeypatch.setattr(solver, "_ROOM", n)  # so that lists are complete
     expected = neighbors.vote(labels, splits, 3)
     assert_array_equal(certain, expected[1])
     assert certain.any() or kind == "resamples"
     assert_allclose(shares[certain], expected[0][certain], rtol=0, atol=1e-9)
+    monkeypatch.setattr(solver, "_MAX_KEPT", n * columns.size - 1)  # the estimator does the fits
+    assert not neighbors.vote(labels, splits, 3)[1].any()
 
 
 TABLES = {

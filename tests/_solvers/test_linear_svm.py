@@ -247,3 +247,14 @@ def test_singular_systems_are_nobodys_business():
         ):
             found = solve(X, signs, np.ones((2, 60)))
             assert np.array_equal(np.isnan(found.decision).all(axis=1), ~found.converged)
+
+
+def test_equal_boxes_of_different_labels_on_one_matrix():
+    """The solution for one of them is none for the other."""
+    rng = np.random.default_rng(0)
+    X, signs = rng.normal(size=(20, 50)), np.tile([[-1.0, 1.0]], (3, 10))
+    signs = rng.permuted(signs, axis=1)
+    found = solve_on_gram_matrix(X, signs, np.ones((3, 20)))
+    for labels, decision in zip(signs, found.decision, strict=True):
+        svc = SVC(kernel="linear", tol=1e-8).fit(X, labels)
+        np.testing.assert_allclose(svc.decision_function(X), decision, atol=1e-5)
