@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import comb, gammaln
-from scipy.stats import hypergeom, rankdata
+from scipy.stats import rankdata
 from sklearn.linear_model import OrthogonalMatchingPursuit
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, cross_val_predict
@@ -71,7 +71,6 @@ smoothing constant is computed, by trial."""
 MIN_SLOPE, MIN_FITTED = 0.25, 0.8
 """Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means, and
 Fraction of the samples whose values must be smoothed means of the target."""
-MAX_DECIMALS = 8
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     np.asarray,
     np.exp,
@@ -704,55 +703,3 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
             if comb(len(fits), fits.sum()) * np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
                 return True
     return False
-
-
-def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features that were rounded to fewer decimals in one class.
-
-    Values are compared only between the same two powers of ten, because large values with a fixed
-    number of significant digits have fewer decimals. The hypergeometric probability has a
-    Bonferroni correction for features and classes.
-    """
-    codes, rounded = table.target.codes, list[int]()
-    # numbers, of which some are rounded and some are not
-    for position in np.flatnonzero(table.is_number & (table.n_values >= MIN_DISTINCT)).tolist():
-        column = table.columns[:, position]
-        some = column == np.round(column, MAX_DECIMALS - 1)
-        if np.all(column == np.floor(column)) or some.sum() < MIN_DISTINCT:
-            continue
-        # decimals of the values between the two powers of ten that contain most of them
-        power = np.floor(np.log10(np.abs(column)))  # 0 has none
-        powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
-        usual = power == powers[counts.argmax()]
-        # each value once in a class: rows of one object share their values
-        values, place = np.unique(column[usual], return_inverse=True)
-        occurs = np.zeros((table.target.n_classes, len(values)), dtype=bool)
-        occurs[codes[usual], place] = True
-        decimals = _count_decimals(values)
-        all_decimals = np.broadcast_to(decimals, occurs.shape)[occurs]
-        n_classes = np.count_nonzero(occurs.any(axis=1))
-        for own in occurs:
-            size = int(own.sum())
-            most = decimals[own].max(initial=0)
-            if size < MIN_DISTINCT or most == decimals.max():
-                continue
-            # all values of the class have fewer decimals than some of the others
-            n_fewer = np.sum(all_decimals <= most)
-            chance = hypergeom.sf(size - 1, len(all_decimals), n_fewer, size)
-            if chance * len(table.names) * n_classes <= MAX_CHANCE:
-                rounded.append(position)
-                break
-    if rounded:
-        yield CheckResult(
-            "serious",
-            f"{table.name(rounded)} has fewer decimals in one class than in the others, as if the "
-            "classes came from different sources",
-            "A model may learn the source instead of the class. Check how the classes were "
-            "collected; rounding all values alike does not remove other differences.",
-        )
-
-
-def _count_decimals(values: np.ndarray) -> np.ndarray:
-    """Return the decimals of each value, at most `MAX_DECIMALS`."""
-    is_rounded = [values == np.round(values, n_decimals) for n_decimals in range(MAX_DECIMALS)]
-    return np.argmax([*is_rounded, np.ones(len(values), dtype=bool)], axis=0)
