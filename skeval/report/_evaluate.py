@@ -357,7 +357,7 @@ def make_task(inputs: Inputs, options: RunOptions) -> Task:
         inputs = inputs.with_options(target=replace(target, positive=target.positive_code))
     check_left_out(options.left_out, len(inputs.target))
     if options.by is not None:
-        _checks.refuse_shuffled_index(inputs.X, {"by": options.by})
+        _checks.refuse_shuffled_index({"X": inputs.X, "by": options.by})
         read_subgroups(options.by, len(inputs.target))  # raise before the work
     # outputs of each fit, of the estimator without resampling of its own
     request = request_scores(inputs, options)

@@ -54,13 +54,12 @@ RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 
 def check_confidence_level(confidence_level: float) -> None:
-    """Raise unless a confidence level lies strictly between 0 and 1, so that limits differ."""
-    least, is_number = float(np.finfo(float).eps), isinstance(confidence_level, Real)
-    if not is_number or not least <= confidence_level < 1:
-        rule = ", by more than a rounding error" if is_number and 0 < confidence_level < 1 else ""
+    """Raise unless a confidence level lies strictly between 0 and 1."""
+    least = np.finfo(float).eps  # limits of the interval would be equal
+    if not isinstance(confidence_level, Real) or not least <= confidence_level < 1:
         raise ValueError(
-            f"confidence_level must satisfy 0 < confidence_level < 1{rule}, got "
-            f"{confidence_level!r}{suggest_fraction(confidence_level)}."
+            f"confidence_level must satisfy 0 < confidence_level < 1, got {confidence_level!r}"
+            f"{suggest_fraction(confidence_level)}."
         )
 
 
@@ -437,16 +436,6 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
         return check_array(plain_text(data), input_name=name, **options)
 
 
-def check_no_clusterer(name: str, labels: Any) -> None:
-    """Raise an error if a clusterer is passed as labels."""
-    if hasattr(labels, "fit_predict"):
-        clusterer = labels.__name__ if isinstance(labels, type) else type(labels).__name__
-        raise TypeError(
-            f"{name} must be an array of labels, got the clusterer {clusterer}. Pass "
-            "clusterer.fit_predict(X), or labels_ of a fitted clusterer."
-        )
-
-
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     """Return weights as floats, ones for None. Raise an error unless finite, >= 0 and no row all 0.
 
@@ -778,8 +767,8 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
         )
 
 
-def refuse_swapped_data(X: Any, y: Any) -> None:
-    """Raise if `X` or `y` is a string, or if `X` has one column of numbers and `y` has several."""
+def refuse_names_for_data(X: Any, y: Any) -> None:
+    """Raise an error if `X` or `y` is a string, or `X` a mapping."""
     if isinstance(X, str):
         raise TypeError(
             f"X must be a table of features, got the string {X!r}. Read a file with "
@@ -795,30 +784,32 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
             f"y must contain the label or number of each sample, got the string {y!r}. With a data "
             f"frame, pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
         )
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
-        raise ValueError(
-            f"X and y look swapped: X has the shape {np.shape(X)}, and y has {np.shape(y)}. The "
-            "order is (estimator, X, y)."
-        )
 
 
-def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
-    """Raise if a column has another index than `X`, as in pandas, or its labels in another order.
+def refuse_shuffled_index(columns: Mapping[str, Any]) -> None:
+    """Raise if a column has another index than the first, or its labels in another order.
 
     An index 0, 1, ... next to other labels is ignored, as in scikit-learn, because it may have
     been reset.
     """
-    index = index_of(X)
-    if index is None:
-        return
-    for name, values in columns.items():
-        other = index_of(values)
-        if other is None or len(other) != len(index) or index.equals(other):
+    indexes = {name: index_of(values) for name, values in columns.items()}
+    indexes = {name: index for name, index in indexes.items() if index is not None}
+    for name, other in indexes.items():
+        first, index = next(iter(indexes.items()))
+        if len(other) != len(index) or index.equals(other):
             continue
-        reset = list(range(len(index))) in (index.tolist(), other.tolist())
-        if not reset or (index.is_unique and set(index) == set(other)):
-            raise ValueError(explain_other_index("X", index, name, other))
+        same = index.is_unique and other.is_unique and set(index) == set(other)
+        if not same and list(range(len(index))) in (index.tolist(), other.tolist()):
+            continue
+        # the remedy matches the rows by their labels
+        match = f"Pass {name}.loc[{first}.index] to match the rows by index. " if same else ""
+        if not same and index.isin(other).any():
+            match = f"Pass {first}.loc[common] and {name}.loc[common], where common = "
+            match += f"{first}.index.intersection({name}.index), to match the rows by index. "
+        raise ValueError(
+            f"{name} must have the index of {first}, in the same order, got a different one. "
+            f"{match}If row i of both is the same sample, pass {name}.to_numpy()."
+        )
 
 
 def native_labels(name: str, y: Any) -> Any:
@@ -836,9 +827,10 @@ def native_labels(name: str, y: Any) -> Any:
     native = np.array(objects.tolist())
     alike = native.dtype.kind in "biuf" and native.shape == objects.shape
     if not alike or len(set(native.tolist())) < len(set(objects.tolist())):
-        refuse_big_integers(name, objects.ravel().tolist())
         kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
-        raise ValueError(f"{name} must contain only numbers, booleans or strings, got {kinds}.")
+        raise ValueError(
+            f"{name} must contain only numbers of at most 64 bits, booleans or strings, got {kinds}."
+        )
     return native
 
 
@@ -1147,17 +1139,6 @@ def index_of(values: Any) -> Any:
     return index if hasattr(index, "equals") else None
 
 
-def refuse_big_integers(name: str, values: Any) -> None:
-    """Raise an error if labels are integers that no dtype of NumPy represents exactly."""
-    big = (one for one in values if type(one) is int and not -(2**63) <= one < 2**63)
-    first = next(big, None)
-    if first is not None:
-        raise ValueError(
-            f"{name} must contain integers of at most 64 bits, got {first}. Pass such class names "
-            f"as strings, list(map(str, {name}))."
-        )
-
-
 def count_dimensions(X: Any) -> int:
     """Return the number of dimensions of data, or 1 for samples that differ in length."""
     try:
@@ -1173,19 +1154,6 @@ def refuse_mask(name: str, values: Any) -> None:
             f"{name} must not have masked values, got {np.ma.count_masked(values)} of "
             f"{values.size}. Leave these samples out, or fill in missing values: {name}.filled()."
         )
-
-
-def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
-    """Return the error message for two different indexes, with the remedy."""
-    same = index.is_unique and other.is_unique and set(index) == set(other)
-    match = f"Pass {name}.loc[{first}.index] to match the rows by index. " if same else ""
-    if not same and index.isin(other).any():
-        match = f"Pass {first}.loc[common] and {name}.loc[common], where common = "
-        match += f"{first}.index.intersection({name}.index), to match the rows by index. "
-    return (
-        f"{name} must have the index of {first}, in the same order, got a different one. "
-        f"{match}If row i of both is the same sample, pass {name}.to_numpy()."
-    )
 
 
 CONSTRAINTS: dict[str, list[object] | str] = {
@@ -1328,28 +1296,16 @@ RESPONSES = {"y_pred", "y_score", "y_proba"}
 
 
 def check_pairs(arguments: Mapping[str, Any]) -> None:
-    """Raise if arguments have the same index in another order, or masked values."""
-    first: tuple[str, Any] | None = None
-    for name, values in name_arrays(arguments):
+    """Raise if arguments have different indexes, masked values, or are sparse."""
+    arrays = dict(name_arrays(arguments))
+    for name, values in arrays.items():
         refuse_mask(name, values)
         # a sparse matrix is useful for several labels only
         if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
             raise TypeError(
                 f"{name} must be a dense array, got a sparse one. Use {name}.toarray().ravel()."
             )
-        if isinstance(values, list) or getattr(values, "dtype", None) == np.dtype(object):
-            refuse_big_integers(name, values)
-        # compare with the first index
-        index = index_of(values)
-        if index is None:
-            continue
-        if first is None:
-            first = name, index
-            continue
-        same = len(index) != len(first[1]) or index.equals(first[1])
-        # without a common label, one of the two indexes was reset
-        if not same and index.isin(first[1]).any():
-            raise ValueError(explain_other_index(*first, name, index))
+    refuse_shuffled_index(arrays)
 
 
 def check_column_names(classes: list[Any], name: str, frame: Any) -> None:
