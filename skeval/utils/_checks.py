@@ -337,11 +337,6 @@ def is_no_table(value: Any) -> bool:
     return not hasattr(value, "__array__") and not hasattr(value, "__dataframe__")
 
 
-def is_no_function(value: Any) -> bool:
-    """Return whether a value can be data, but not a metric."""
-    return not callable(value)
-
-
 def check_option(name: str, value: str, options: Iterable[str]) -> str:
     """Return `value`, or raise unless it is one of the options."""
     options = tuple(options)
@@ -609,27 +604,19 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
 
 def number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return unique values and inverse, like `np.unique`, without sorting narrow integers."""
-    shifted = shift_integers(values)
-    if shifted is None:
+    # counts of a wide range would take more memory than the values
+    low, high = 0, -1
+    if values.dtype.kind in "iub" and values.size:
+        low, high = int(values.min()), int(values.max())
+    if not 0 <= high - low < max(1024, 4 * values.size):
         names, codes = np.unique(values, return_inverse=True)
         return names, codes.reshape(-1)
-    codes, n_codes = shifted
-    used = np.bincount(codes, minlength=n_codes) > 0
-    names = np.flatnonzero(used).astype(values.dtype) + values.min()
-    return names, codes if used.all() else (np.cumsum(used) - 1)[codes]
-
-
-def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """Return integers minus the smallest, and the size of their range, or None if it is wide."""
-    if values.dtype.kind not in "iub" or not values.size:
-        return None
-    # counts of a wide range would take more memory than the values
-    low, high = int(values.min()), int(values.max())
-    if high - low >= max(1024, 4 * values.size):
-        return None
     # differences of small signed integers can overflow
     wide = values if values.dtype.kind == "u" else values.astype(np.int64, copy=False)
-    return (wide - low if low else wide).astype(np.intp, copy=False), high - low + 1
+    codes = (wide - low if low else wide).astype(np.intp, copy=False)
+    used = np.bincount(codes, minlength=high - low + 1) > 0
+    names = np.flatnonzero(used).astype(values.dtype) + values.min()
+    return names, codes if used.all() else (np.cumsum(used) - 1)[codes]
 
 
 def find_missing(values: np.ndarray) -> np.ndarray:
@@ -669,12 +656,20 @@ def check_complete(name: str, y: Any) -> None:
         )
 
 
+CODES = ({0, 1}, {-1, 1}, {1, 2})
+"""Usual codes of two classes."""
+MANY_LABELS = 10
+"""Fewer labels may lack classes."""
+
+
 def check_comparable(
     y_true: np.ndarray, name: str, labels: np.ndarray, *, of_part: bool = False
 ) -> None:
-    """Raise an error if labels can never be equal, instead of counting every prediction as wrong.
+    """Raise if labels and classes have different names, which would count as wrong predictions.
 
-    `of_part`: whether the labels belong to a subset, such as a fold, which may lack classes.
+    Names differ by type, by case or spaces, have none in common, or are codes of the same number
+    of classes. `of_part` marks labels of a part of the samples, such as a fold, which may lack
+    classes.
     """
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
@@ -690,46 +685,22 @@ def check_comparable(
             f"y_true and {name} must both contain numbers or both contain strings, got {true!r} "
             f"and {label!r}. Give both the same class names."
         )
-    refuse_other_names(y_true, name, labels, of_part)
-
-
-CODES = ({0, 1}, {-1, 1}, {1, 2})
-"""Usual codes of two classes."""
-
-
-MANY_LABELS = 10
-"""Fewer labels may lack classes."""
-
-
-def refuse_other_names(
-    y_true: np.ndarray, name: str, labels: np.ndarray, of_part: bool = False
-) -> None:
-    """Raise if labels and classes have different names, which would count as wrong predictions.
-
-    Names differ by case or spaces, have none in common, or are codes of the same number of
-    classes. `of_part` marks labels of a part of the samples, such as a fold, which may lack
-    classes.
-    """
     numbers = y_true.dtype.kind in "biuf" and labels.dtype.kind in "biuf"
     if numbers and (y_true.min(), y_true.max()) == (labels.min(), labels.max()):
         return  # none of the cases below, and faster
     classes, found = set(np.unique(y_true).tolist()), set(np.unique(labels).tolist())
-    if found <= classes or classes <= found:
+    others = sorted(found - classes)
+    if not others or classes <= found:
         return
     # names that differ by case or spaces
-    plain = {str(one).strip().casefold() for one in classes}
-    others = sorted(found - classes)
+    plain = {str(one).strip().casefold() for one in classes if isinstance(one, str)}
     alike = [label for label in others if str(label).strip().casefold() in plain]
     # other names, or codes, of as many classes
-    none_in_common = len(classes) > 1 and not found & classes
-    coded = found in CODES and classes in CODES
-    if not any(isinstance(one, str) for one in classes):
-        alike = []
-        shifted = any({one + shift for one in classes} == found for shift in (-1, 1))
-        coded |= shifted and len(classes) > 1
-    if of_part:
-        none_in_common &= len(found) == len(classes)
-    if not alike and (len(labels) < MANY_LABELS or not (none_in_common or coded)):
+    different = len(classes) > 1 and not found & classes
+    different &= not of_part or len(found) == len(classes)
+    shifted = [{one + by for one in classes} for by in (-1, 1) if numbers and len(classes) > 1]
+    different |= found in shifted or (found in CODES and classes in CODES)
+    if not alike and (len(labels) < MANY_LABELS or not different):
         return
     wrong, why = (alike, ", which differ only in case or spaces") if alike else (others, "")
     raise ValueError(
@@ -829,7 +800,8 @@ def native_labels(name: str, y: Any) -> Any:
     if not alike or len(set(native.tolist())) < len(set(objects.tolist())):
         kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
         raise ValueError(
-            f"{name} must contain only numbers of at most 64 bits, booleans or strings, got {kinds}."
+            f"{name} must contain only numbers of at most 64 bits, booleans or strings, got "
+            f"{kinds}."
         )
     return native
 
@@ -1026,8 +998,11 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     largest = float(np.abs(sums - 1).max())
     if largest <= 1e-9:
         return columns
+    # the decimals to which all probabilities are rounded; 32-bit floats have seven digits
+    decimals, half = 1, bool((columns == columns.astype(np.float16)).all())
+    while decimals < MOST_DECIMALS and np.abs(columns - columns.round(decimals)).max() > 1e-7:
+        decimals += 1
     # rounded rows may deviate from 1 by the rounding of each column
-    decimals, half = count_decimals(columns), bool((columns == columns.astype(np.float16)).all())
     unit = HALF_PRECISION if half else 0.5 * 10.0**-decimals
     if largest > columns.shape[1] * unit + 1e-9:
         return None
@@ -1035,16 +1010,6 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
         columns = columns.round(decimals)
     clipped = columns.clip(0.0, 1.0)
     return clipped / clipped.sum(axis=1, keepdims=True)
-
-
-def count_decimals(values: NDArray[np.float64]) -> int:
-    """Return the number of decimals to which numbers are rounded, from 1 to `MOST_DECIMALS`."""
-    for decimals in range(1, MOST_DECIMALS):
-        scaled = values * 10.0**decimals
-        # 32-bit floats have seven digits
-        if np.abs(scaled - np.rint(scaled)).max() <= 1e-7 * 10.0**decimals:
-            return decimals
-    return MOST_DECIMALS
 
 
 def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -1221,7 +1186,8 @@ def read_arrays(function: FunctionT) -> FunctionT:
                 check_column_names(order, name, named[name])
         # errors of other packages name the arguments with data
         mine = plain and not callable(named.get("metric"))
-        data = [name for name in names if is_data(named.get(name))] if mine else []
+        sized = [name for name in names if hasattr(named.get(name), "__len__")] if mine else []
+        data = [name for name in sized if not isinstance(named[name], str | bytes)]
         try:
             with naming(*data, known=names):
                 return function(*arrays, **kwargs)
@@ -1255,11 +1221,6 @@ def shorten(text: str) -> str:
 
 CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}
 """Arguments that raise their own errors, such as a metric that is not a name."""
-
-
-def is_data(value: Any) -> bool:
-    """Return whether a value may contain the data of samples."""
-    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def to_numpy(value: Any) -> Any:
