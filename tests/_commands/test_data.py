@@ -40,7 +40,7 @@ def test_a_german_file_is_read_with_its_options(tmp_path):
     path = tmp_path / "a.csv"
     frame = pd.DataFrame(BASE | {"Größe": AMOUNTS / 8, "Ort": ["Köln", "Graz", None] * 20})
     frame.to_csv(path, sep=";", decimal=",", encoding="latin-1", index=False)
-    with pytest.raises(ValueError, match=r"can't decode byte 0xf6 .*[.] Name its encoding"):
+    with pytest.raises(ValueError, match=r"can't decode byte 0xf6 .*[.] Check .*--encoding"):
         load(path)
     with pytest.raises(ValueError, match=r"'Größe' is nearly numeric: '.*pass --decimal ,;"):
         load(path, "--encoding", "latin-1")
@@ -347,11 +347,17 @@ def test_compressed_files_are_read(tmp_path):
 
 
 def test_rows_are_numbered_as_in_the_file(tmp_path):
-    (tmp_path / "a.csv").write_text("x,target\n1,a\n2,b\n,\n,\n3,\n4,b\ninf,a\n")
+    (tmp_path / "a.csv").write_text("x,target\n1,a\n2,b\n,\n,\n3,\n4,b\n5,a\n")
     with pytest.raises(ValueError, match="has no value in row 5"):
         load(tmp_path / "a.csv")
-    with pytest.raises(ValueError, match="must be finite, got inf in row 7"):
-        load(tmp_path / "a.csv", "--drop-missing-target")
+    assert load(tmp_path / "a.csv", "--drop-missing-target").rows.tolist() == [1, 2, 6, 7]
+
+
+@pytest.mark.parametrize("column", ["a", "target"])
+def test_infinite_numbers_are_refused(tmp_path, column, capsys):
+    path = write(tmp_path / "a.csv", **{column: [*AMOUNTS[1:] / 8, np.inf]})
+    assert main(["evaluate", str(path)]) == 2
+    assert re.search("must be finite|infinity", capsys.readouterr().err)
 
 
 def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):
@@ -408,9 +414,9 @@ def test_unknown_columns_are_named_at_once(tmp_path):
     message = r"no column 'Age' for --drop \(did you mean 'age'\?\) and no column 'ill' for --id"
     with pytest.raises(ValueError, match=message):
         load(path, "--drop", "Age", "--id", "ill")
-    with pytest.raises(ValueError, match=r"--drop \(did you mean --drop age --drop x\?"):
+    with pytest.raises(ValueError, match=r"--drop \(did you mean 'age' and 'x'\?"):
         load(path, "--drop", "age,x")
-    with pytest.raises(ValueError, match=r"--target \(did you mean --target age\?"):
+    with pytest.raises(ValueError, match=r"--target \(did you mean 'age' and 'x'\?"):
         load(path, "--target", "age,x")
     with pytest.raises(ValueError, match="--target and --drop both name 'target'"):
         load(path, "--drop", "target")
@@ -437,9 +443,9 @@ def test_a_target_in_a_row_is_the_sign_of_a_transposed_file(tmp_path, row):
     genes.insert(0, "gene", ["g", "g", *"hijklmno"])
     labels = pd.DataFrame([[row, "y", "n", "y", "n"]], columns=genes.columns)
     pd.concat([genes, labels]).to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(ValueError, match=r"One row contains 'target'.* transpose"):
+    with pytest.raises(ValueError, match=r"Rows must be samples.* transpose"):
         load(tmp_path / "a.csv")
-    for name in ("absent", "g", "y"):  # no row, or several
+    for name in ("absent", "y"):  # no row
         with pytest.raises(ValueError, match="no column") as error:
             load(tmp_path / "a.csv", "--target", name)
         assert "transpose" not in str(error.value)
@@ -519,17 +525,16 @@ def test_rows_and_nameless_columns_without_values_are_left_out(tmp_path):
 def test_numbers_of_arrow_are_numbers(tmp_path):
     columns = {
         "decimal": pa.array([Decimal(value) / 4 for value in AMOUNTS.tolist()]),
-        "duration": pa.array((AMOUNTS * 1000).tolist(), pa.duration("ms")),
         "int": pa.array([None, *AMOUNTS[1:].tolist()]),
         "bool": pa.array((AMOUNTS % 2 == 0).tolist()),
         "target": pa.array(["a", "b"] * (N // 2)).dictionary_encode(),
     }
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     table = load(tmp_path / "a.parquet")
-    assert table.feature_names == ["decimal", "duration", "int", "bool"]
-    expected = np.column_stack([AMOUNTS / 4, AMOUNTS, AMOUNTS, AMOUNTS % 2 == 0])
+    assert table.feature_names == ["decimal", "int", "bool"]
+    expected = np.column_stack([AMOUNTS / 4, AMOUNTS, AMOUNTS % 2 == 0])
     np.testing.assert_array_equal(table.X[1:], expected[1:])
-    assert table.missing == [2]
+    assert table.missing == [1]
 
 
 def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_path, capsys):
