@@ -382,11 +382,9 @@ class Table:
                 return ""
             way = "write dates as 2024-01-31, because the day or the month may come first"
             if len(readings) == 1:
-                way = (
-                    f"pass {write_option('--time', name)} to predict later rows from earlier ones, "
-                )
-                way = "" if self.options.whole else f"{way}or "
-                way += "pass --date-features to convert dates to numbers"
+                later = f"pass {write_option('--time', name)} to predict later rows"
+                later = "" if self.options.whole else f"{later} from earlier ones, or "
+                way = f"{later}pass --date-features to convert dates to numbers"
             return f"contains dates ({many}) and is left out. To use it, {way}."
         self._check_numbers(name)
         predicted = name in self.roles["predictions"]
@@ -666,7 +664,8 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     rule = f"{path.name} must contain a matrix X of numbers, and may contain a vector y of labels"
     try:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
-            X, y = np.asarray(arrays["X"]), arrays.get("y")
+            X = np.asarray(arrays["X"])
+            y = np.asarray(arrays["y"]) if "y" in arrays else None
     except (OSError, EOFError, BadZipFile, ValueError, KeyError) as error:
         raise ValueError(f"{rule}. It cannot be read: {error}.") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:

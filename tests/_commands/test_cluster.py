@@ -152,7 +152,7 @@ def assert_one_line(arguments, message, capsys):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": np.where(np.eye(30) > 0, np.inf, 1.0)}, "the features contains infinity"),
+        ({"X": np.where(np.eye(30) > 0, np.inf, 1.0)}, "Input X contains infinity"),
         (
             {"X": np.eye(30), "y": np.zeros(29, int)},
             "X of shape (30, 30) and y of type int64 and shape (29,)",
