@@ -560,7 +560,8 @@ def _read_frame(
     if ending in TEXT_FILES:
         read = partial(pandas.read_csv, path)
         how |= {"encoding": options.encoding or "utf-8-sig"}
-        ways = [how | {"sep": mark} for mark in ([options.sep] if options.sep else SEPARATORS)]
+        marks = [options.sep.replace("\\t", "\t")] if options.sep else SEPARATORS
+        ways = [how | {"sep": mark} for mark in marks]
     with _name_file(path):
         heads = [read(**way, header=None, nrows=1, dtype=str) for way in ways]
     how, first = max(zip(ways, heads, strict=True), key=lambda pair: pair[1].shape[1])
@@ -574,9 +575,9 @@ def _read_frame(
     # in a column of categories, "None" may be one
     na = {name: [""] if name in options.text else [*NA, *options.na] for name in names}
     texts = {name: str for name in names if name in options.text or is_text(name)}
-    marks = {"decimal": options.decimal or ".", "thousands": options.thousands}
+    signs = {"decimal": options.decimal or ".", "thousands": options.thousands}
     with _name_file(path):
-        frame = read(**how, **marks, dtype=texts, na_values=na)
+        frame = read(**how, **signs, dtype=texts, na_values=na)
     if ending in EXCEL_FILES and options.na:  # pandas ignores marks among whole numbers of Excel
         numbers = frame.select_dtypes("number")
         frame[numbers.columns] = numbers.mask(numbers.isin([*map(_parse, options.na)]))

@@ -74,16 +74,6 @@ DEFAULTS = dict.fromkeys(
 """Options that some commands lack."""
 
 
-class Once(argparse.Action):
-    """Store the value of an option. A second value would replace it, so it is an error."""
-
-    def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
-        """Store the value."""
-        if getattr(options, self.dest) != self.default:
-            raise argparse.ArgumentError(self, "may be passed only once")
-        setattr(options, self.dest, value)
-
-
 def add_command(
     commands: Any,
     name: str,
@@ -99,7 +89,6 @@ def add_command(
     "a|b" are choices. `types` are functions that read a value.
     """
     about, description, examples = texts
-    types = {**types, "--sep": read_mark}
     parser = commands.add_parser(
         name,
         help=about,
@@ -133,20 +122,8 @@ def add_command(
                 how["type"] = partial(parse_whole_number, int(least))
             elif option in types:
                 how["type"] = types[option]
-            if metavar.rstrip("+") == "COLUMN":
-                how |= {"action": Once, "nargs": "+" if "+" in metavar else None}
+            how |= {"nargs": "+"} if "+" in metavar else {}
             add(option, help=" ".join(text.split()), **how)
-
-
-MARKS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
-"""Names of separators."""
-
-
-def read_mark(text: str) -> str:
-    """Return a separator, which may be passed by its name."""
-    if not text:
-        raise argparse.ArgumentTypeError("must be a character, got ''")
-    return MARKS.get(text.lower(), text.replace("\\t", "\t"))
 
 
 def parse_whole_number(least: int, text: str) -> int:
@@ -282,8 +259,7 @@ def deliver(
 
     options.progress.close()
     # the report as text: all of it, or a summary
-    report, numbered = _name_samples(report, table, options), _note_numbers(report, options)
-    notes = [*table.notes, *table.hints, *notes, *numbered]
+    report, notes = _name_samples(report, table, options), [*table.notes, *table.hints, *notes]
     whole = options.full or options.whole
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -330,17 +306,6 @@ def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> Any
     rows = table.rows[places]
     names = rows if options.id is None else table.left_out[options.id][places]
     return replace(report, hard_samples=replace(hard, sample=rows, name=names.astype(str)))
-
-
-def _note_numbers(report: Any, options: argparse.Namespace) -> list[str]:
-    """Return a note on the numbers of samples, unless a summary, which lists none, is all."""
-    hard = getattr(getattr(report, "first", report), "hard_samples", None)
-    listed = options.full or options.html or options.markdown or options.json
-    if not listed or hard is None or not len(hard.sample):
-        return []
-    if options.id is not None or options.data in BUNDLED:
-        return []
-    return ["samples are numbered as the rows of the file, from 1. --id COLUMN names them."]
 
 
 MAX_WIDTH, LINE_WIDTH = 100, 70

@@ -225,12 +225,6 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
         columns[options.groups] = table.groups
     if by not in columns:
         raise ValueError(f"--by must not be the target or the time, got {by!r}.")
-    n_numbers = len({value for value in columns[by] if isinstance(value, float) and value == value})
-    if n_numbers > _shared.MAX_DISTINCT:
-        table.notes.append(
-            f"--by names {by!r}, which has {n_numbers} different numbers, so its subgroups are "
-            "small. Pass a column of ranges instead, for example made by pandas.cut."
-        )
     values = [f"{v:.15g}" if isinstance(v, float) else str(v) for v in columns[by]]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 

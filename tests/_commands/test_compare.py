@@ -91,10 +91,8 @@ def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert "undefined" not in printed
 
 
-@pytest.mark.parametrize(
-    ("metric", "depends"), [("f1", True), ("recall_score", True), ("matthews_corrcoef", False)]
-)
-def test_the_class_of_a_metric_of_one_class_is_named(metric, depends, tmp_path, capsys):
+@pytest.mark.parametrize("metric", ["f1", "recall_score"])
+def test_the_class_of_a_metric_of_one_class_is_named(metric, tmp_path, capsys):
     y, paths = np.repeat(["cat", "dog"], [30, 40]), [str(tmp_path / f"{k}.csv") for k in range(2)]
     for path, rows in zip(paths, [[0, 1, 45], [2, 50, 51, 52]], strict=True):
         predicted = y.copy()
@@ -103,7 +101,7 @@ def test_the_class_of_a_metric_of_one_class_is_named(metric, depends, tmp_path, 
     for label, other in (("dog", "cat"), ("cat", "dog")):
         main(["compare", *paths, "--metric", metric, "--pos-label", label])
         printed = " ".join(capsys.readouterr().out.split())
-        assert (f"class {label!r}. --pos-label {other}" in printed) == depends
+        assert f"class is {label!r}. --pos-label {other}" in printed
 
 
 @pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "-1%", "nan", "5 %%"])

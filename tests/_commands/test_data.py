@@ -422,12 +422,6 @@ def test_unknown_columns_are_named_at_once(tmp_path):
         load(path, "--drop", "target")
 
 
-def test_separators_have_names(tmp_path):
-    for name, mark in {"tab": "\t", "Semicolon": ";", "pipe": "|"}.items():
-        pd.DataFrame(BASE).to_csv(tmp_path / "a.csv", sep=mark, index=False)
-        assert load(tmp_path / "a.csv", "--sep", name).feature_names == ["x"]
-
-
 def test_an_error_lists_the_last_column(tmp_path):
     wide = {f"f{k}": AMOUNTS for k in range(20)} | {"outcome": BASE["target"]}
     path = write_table(tmp_path / "a.csv", **wide)

@@ -415,15 +415,12 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "1 sample has a residual over three times the root mean square: P007 (" in printed
     assert "P007" in page.read_text()
-    assert "--id COLUMN names" not in printed
     assert main([*words, "--drop", "patient"]) == 0
-    printed = capsys.readouterr().out
-    assert "the root mean square: 8 (" in printed
-    assert printed.count("as the rows of the file, from 1. --id COLUMN names") == 1
+    assert "the root mean square: 8 (" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("predictions", [["p"], ["q"], ["p", "q"], []])
-def test_misclassified_samples_are_named_by_their_row_of_the_file(predictions, capsys, tmp_path):
+def test_misclassified_samples_are_named_by_their_row_of_the_file(predictions, tmp_path):
     rng = np.random.default_rng(0)
     y, p, q = rng.integers(0, 2, 90), rng.random(90).round(3), rng.random(90).round(3)
     frame = pd.DataFrame({"p": p, "q": q, "target": y}).astype({"target": object})
@@ -436,7 +433,6 @@ def test_misclassified_samples_are_named_by_their_row_of_the_file(predictions, c
     words += ["--predictions", *predictions] if predictions else ["--cv", "3", *LEAST]
     for more, names in ([], [str(k + 1) for k in range(90)]), (["--id", "name"], frame.name):
         assert main([*words, *more]) == 0
-        assert capsys.readouterr().out.count("as the rows of the file") == (not more)
         found = json.loads(record.read_text())
         for part in found.get("reports", {"": found}).values():
             assert part["hard_samples"]
@@ -455,10 +451,6 @@ def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
     printed = capsys.readouterr().out
     listed = [int(cell) for cell in re.findall(r"^(\d+) +1 ", printed, re.MULTILINE)]  # not 20.0
     assert listed == list(range(20, 80))
-    assert "'age', which has 60 different numbers" in printed
-    frame.assign(age=(frame.age - 20) // 3).to_csv(tmp_path / "ages.csv", index=False)
-    assert main(words) == 0  # at most 20 values are listed without a note
-    assert "different numbers" not in capsys.readouterr().out
     assert "No subgroup has enough samples to be compared with the rest." in printed
 
 
