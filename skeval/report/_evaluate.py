@@ -625,7 +625,7 @@ def _summarize_searches(evaluation: Evaluation) -> Estimate | None:
             return None
 
 
-def _check_order(evaluation: Evaluation) -> list[CheckResult]:
+def _check_order(evaluation: Evaluation) -> Iterator[CheckResult]:
     """Return the findings about the order of the rows."""
     X, folds, options = evaluation.inputs.X, evaluation.folds, evaluation.options
     columns = _data_checks.name_columns(X, options.feature_names)

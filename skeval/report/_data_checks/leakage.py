@@ -121,7 +121,8 @@ def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np
         own = table.target.y[known].astype(float)
         # enough rows, and more than chance orders
         codes = np.unique(own, return_inverse=True)[1].reshape(-1)
-        chance = table.columns.shape[1] * np.exp(np.log(2) - _log_count_orders(codes))
+        n_orders = gammaln(len(codes) + 1) - gammaln(np.bincount(codes) + 1).sum()
+        chance = table.columns.shape[1] * np.exp(np.log(2) - n_orders)
         if known.mean() >= MIN_KNOWN and chance <= MAX_CHANCE:
             yield position, column[known], own
 
@@ -129,26 +130,6 @@ def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np
 def _is_function(column: np.ndarray, y: np.ndarray) -> bool:
     """Whether a target is a simple function of a feature."""
     return any(_is_linear(column, y, transform) for transform in TRANSFORMS)
-
-
-def _is_monotone(column: np.ndarray, y: np.ndarray) -> bool:
-    """Whether the values of a feature are in the order of the targets, or in the opposite one."""
-    orders = (x[np.lexsort((x, y))] for x in (column, -column))
-    ordered = any(np.all(np.diff(values) >= 0) for values in orders)
-    return ordered and len(np.unique(column)) >= MIN_DISTINCT
-
-
-def _list_exact(table: TableDescription) -> list[int]:
-    """Return the features whose neighboring values have nearly equal ranks of numeric targets."""
-    found = np.flatnonzero(table.is_number & (2 * table.n_values >= len(table.columns)))
-    # in some of the rows, and then in all
-    rows = np.random.default_rng(0).permutation(len(table.columns))
-    for some, explained in ((rows[:MAX_SCREENED_OF_CLASS], 0.9), (rows, MIN_EXPLAINED)):
-        ranks = rankdata(table.target.y[some])
-        steps = (np.diff(ranks[np.argsort(table.columns[some, p])]) for p in found.tolist())
-        least = 2 * (1 - explained) * len(rows[some]) * ranks.var()
-        found = found[[bool(each @ each < least) for each in steps]]
-    return found.tolist()
 
 
 def _is_linear(
@@ -236,13 +217,16 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
     if table.target.classes is None:
         related = {p: xy for p, *xy in _list_related(table)}
         equal = {p for p, xy in related.items() if _is_function(*xy)}
-        monotone = [p for p, xy in related.items() if p not in equal and _is_monotone(*xy)]
-        exact = [p for p in _list_exact(table) if p not in equal.union(monotone)]
-        hows = "gives the order of the targets", "predicts the target nearly exactly"
-        for places, how in zip((monotone, exact), hows, strict=True):
-            if places:
-                lead = f"Check {str(table.names[places[0]])!r} first: alone it {how}"
-                yield CheckResult("note", f"{table.name(places)} alone {how}", advice, lead)
+        monotone = []
+        for position, (column, y) in related.items():
+            # the values in the order of the targets, or in the opposite one
+            ordered = (x[np.lexsort((x, y))] for x in (column, -column))
+            if position not in equal and len(np.unique(column)) >= MIN_DISTINCT:
+                monotone += [position] * any(np.all(np.diff(values) >= 0) for values in ordered)
+        if monotone:
+            how = "gives the order of the targets"
+            lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
+            yield CheckResult("note", f"{table.name(monotone)} alone {how}", advice, lead)
         return
     # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
@@ -388,7 +372,8 @@ def _find_rule(
         one_sided = rule == "missing" and 0 in known
         if not applies or min(sizes) < MIN_OF_CLASS:
             continue
-        if n_wrong > _allow_wrong_rows(n) and not one_sided:
+        # 3 of 100 rows, rounded up, so 1 of up to 33 rows, and 2 of 60
+        if n_wrong > -(-MAX_WRONG_OF_100 * n // 100) and not one_sided:
             continue
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
             continue
@@ -404,14 +389,6 @@ def _find_rule(
         if chance <= np.log(MAX_CHANCE):
             return rule, n_wrong / n
     return "", 1.0
-
-
-def _allow_wrong_rows(n: int) -> int:
-    """Return in how many of `n` rows a column that decides a class may be wrong.
-
-    These are 3 of 100, rounded up. For example, 1 of up to 33 rows, and 2 of 60 may be wrong.
-    """
-    return -(-MAX_WRONG_OF_100 * n // 100)
 
 
 def _list_ends(table: TableDescription, position: int, codes: Sequence[int]) -> Collection[int]:
@@ -459,11 +436,6 @@ def is_coded(table: TableDescription, features: Sequence[int]) -> bool:
 def _log_choose(n: Any, k: Any) -> Any:
     """Return the logarithm of the number of subsets of `k` of `n`."""
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-
-
-def _log_count_orders(codes: np.ndarray) -> float:
-    """Return the logarithm of the number of distinct orders of the codes."""
-    return float(gammaln(len(codes) + 1) - gammaln(np.bincount(codes) + 1).sum())
 
 
 # --- several features
