@@ -25,7 +25,6 @@ import numpy as np
 import sklearn.datasets
 
 from skeval._commands import BUNDLED
-from skeval.utils._checks import refuse_measurement
 from skeval.utils._text import read_times
 
 TEXT_FILES, EXCEL_FILES = (".csv", ".tsv", ".txt"), (".xlsx", ".xls")
@@ -143,10 +142,6 @@ class Table:
                     f"{self._name_rows(missing)}. Complete or delete them"
                     f"{keeps * (role != 'time')}."
                 )
-        for role in ("groups", "by"):
-            for cells in map(self.columns.__getitem__, roles[role]):
-                parsed = read_numbers(cells, options) if cells.dtype == object else cells
-                refuse_measurement(f"--{role}", parsed)
         # the features in one array, of objects if there are texts
         used = {*excluded, *roles["target"], *roles["groups"], *roles["time"]}
         features, left_out = self._read_features(
@@ -223,14 +218,9 @@ class Table:
                 continue
             numbers = np.arange(len(column))
             counts = any(np.array_equal(column, numbers + start) for start in (0, 1))
-            if not missing[place].all() and (place or not counts):
-                raise ValueError(
-                    f"{self.source}: column {place + 1} has no name. Name it, or pass "
-                    f"{write_option('--drop', name)} to leave it out (--id if it identifies the "
-                    "rows). Skip lines above the names with --skiprows N."
-                )
-            del self.columns[name]
-            if counts:
+            if missing[place].all() or (counts and place == 0):
+                del self.columns[name]
+            if counts and place == 0:
                 self.notes.append(
                     "the first column has no name and contains row numbers. It is left out."
                 )

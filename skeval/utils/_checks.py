@@ -526,9 +526,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     if np.ndim(groups) > 2:
         raise ValueError(f"groups must have at most two dimensions, got {np.ndim(groups)}.")
     if np.ndim(groups) < 2:
-        groups = check_y("groups", np.asanyarray(groups))
-        refuse_measurement("groups", groups)
-        return groups
+        return check_y("groups", np.asanyarray(groups))
     # kinds of groups in columns
     if hasattr(groups, "columns"):
         columns = [groups[name] for name in groups.columns]
@@ -551,17 +549,6 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
-
-
-def refuse_measurement(name: str, values: np.ndarray) -> None:
-    """Raise an error if more than half of the groups of samples are different decimals."""
-    numbers = values[values == values] if values.dtype.kind == "f" else values[:0]
-    n_different = len(np.unique(numbers))
-    if n_different > len(values) / 2 and np.any(numbers % 1):
-        raise ValueError(
-            f"{name} must contain values that samples share, got {n_different} different decimals "
-            f"for {len(values)} samples. Replace a measurement by ranges, such as '40 to 50'."
-        )
 
 
 def _find_coarsest(codes: list[np.ndarray]) -> list[int]:

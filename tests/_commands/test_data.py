@@ -216,8 +216,8 @@ def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
     assert load(path, "--skiprows", "2").feature_names == ["a", "b"]
     frame = pd.DataFrame([["A study", None, None], ["a", "b", "target"], [1, 2, 0], [3, 4, 1]])
     frame.to_excel(tmp_path / "a.xlsx", index=False, header=False)
-    with pytest.raises(ValueError, match=r"column 2 has no name[.] .* --skiprows N"):
-        load(tmp_path / "a.xlsx", "--target", "A study")
+    with pytest.raises(ValueError, match="no column 'target'"):
+        load(tmp_path / "a.xlsx")
     table = load(tmp_path / "a.xlsx", "--skiprows", "1")
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
 
@@ -238,10 +238,10 @@ def test_a_first_column_without_a_name(tmp_path, name):
     assert (
         table.notes[1] == "the first column has no name and contains row numbers. It is left out."
     )
+    # a name of pandas for other columns, such as row names in another order
     for order in ([name, "x", "target"], ["x", name, "target"]):
         frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
-        with pytest.raises(ValueError, match=r"has no name. Name it, or pass --drop 'Unnamed: "):
-            load(tmp_path / "a.csv")
+        assert len(load(tmp_path / "a.csv").feature_names) == 2
 
 
 @pytest.mark.parametrize(
@@ -445,15 +445,6 @@ def test_a_target_in_a_row_is_the_sign_of_a_transposed_file(tmp_path, row):
         assert "transpose" not in str(error.value)
     with pytest.raises(ValueError, match=r"no column 'gene'.* Leave out --no-header"):
         load(tmp_path / "a.csv", "--no-header", "--target", "gene")
-
-
-@pytest.mark.parametrize("role", ["groups", "by"])
-def test_measurements_are_no_groups(tmp_path, role):
-    path = write(tmp_path / "a.csv", dose=[f"{k}.5" for k in range(N)], few=AMOUNTS % 9 / 2)
-    with pytest.raises(ValueError, match=f"--{role} must .* 60 different decimals"):
-        load(path, f"--{role}", "dose")
-    assert load(path, f"--{role}", "few").rows.size == N
-    assert load(write(path, code=np.arange(N)), f"--{role}", "code").rows.size == N
 
 
 def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
