@@ -33,8 +33,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 PACKAGES = dict.fromkeys((".parquet", ".pq", ".feather"), "pyarrow")
 PACKAGES |= {".xlsx": "openpyxl", ".xls": "xlrd"}
 """Packages beside pandas that read a type of file."""
-EXCEL_OPTIONS = ("decimal", "thousands", "na", "skiprows")
-TEXT_OPTIONS = (*EXCEL_OPTIONS, "sep", "encoding", "header")
+WRITTEN_OPTIONS = ("decimal", "thousands", "na", "skiprows", "sep", "encoding", "header")
 SEPARATORS = ",;\t|"
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
@@ -295,10 +294,12 @@ class Table:
             if missing[-1]:
                 self.hints.clear()  # the row of totals is left out
             self.rows = self.rows[~missing]
-            self.columns = {
-                name: self._read_numbers(name, column[~missing])
-                for name, column in self.columns.items()
-            }
+            # a column of a CSV or Excel file is one of numbers without the dropped texts
+            texts = {*self.options.text, *self.roles["groups"], *self.roles["id"]}
+            for name, column in self.columns.items():
+                column = self.columns[name] = column[~missing]
+                if column.dtype == object and name not in texts and self.is_written:
+                    self.columns[name] = read_numbers(column, self.options)
         return self._read_labels(target)
 
     def _read_labels(self, target: str) -> np.ndarray:
@@ -402,13 +403,6 @@ class Table:
             )
         return parts
 
-    def _read_numbers(self, name: str, column: np.ndarray) -> np.ndarray:
-        """Return a column of a CSV or Excel file as numbers, if each of its texts is one."""
-        texts = {*self.options.text, *self.roles["groups"], *self.roles["id"]}
-        if column.dtype != object or name in texts or not self.is_written:
-            return column
-        return read_numbers(column, self.options)
-
     def _check_numbers(self, name: str) -> None:
         """Raise an error if most strings of a column are nearly numbers, and note if some are."""
         column = self.columns[name]
@@ -494,11 +488,9 @@ def read_source(
     path, ending = Path(options.data), find_ending(options.data)
     if options.thousands is not None and options.thousands == (options.decimal or "."):
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
-    for name in TEXT_OPTIONS:
-        readable = WRITTEN_FILES if name in EXCEL_OPTIONS else TEXT_FILES
-        if getattr(options, name) not in (None, []) and ending not in readable:
-            kinds = "a CSV or Excel file" if name in EXCEL_OPTIONS else "a CSV file"
-            raise ValueError(f"--{name} is only for {kinds}, got {options.data!r}.")
+    for name in WRITTEN_OPTIONS if ending not in WRITTEN_FILES else ():
+        if getattr(options, name) not in (None, []):
+            raise ValueError(f"--{name} is only for a CSV or Excel file, got {options.data!r}.")
     # bundled data sets and arrays are read without pandas
     if options.data in BUNDLED:
         data = getattr(sklearn.datasets, f"load_{options.data}")()
@@ -522,11 +514,6 @@ def read_source(
         if may_be and column.dtype == object and any(map(NOT_PLAIN.search, column)):
             columns[name] = read_numbers(column, options)
     return columns
-
-
-def is_id(name: str) -> bool:
-    """Return whether a column has the name of an identifier."""
-    return name.lower() == "id" or name.lower().endswith(("_id", " id"))
 
 
 def _read_frame(

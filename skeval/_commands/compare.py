@@ -279,7 +279,7 @@ def _report_both(
 
 def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     """Return both files, the second in the order of the first, and the column of the names."""
-    from skeval._commands._data import Table, is_id, read_source
+    from skeval._commands._data import Table, read_source
 
     options.predictions = [options.predictions]
     files = [
@@ -290,7 +290,8 @@ def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     roles = {options.target or "target", *options.predictions, options.groups} - {None}
 
     def names_rows(name: str) -> bool:
-        return name == options.id or (options.id is None and is_id(name) and name not in roles)
+        is_id = name.lower() == "id" or name.lower().endswith(("_id", " id"))
+        return name == options.id or (options.id is None and is_id and name not in roles)
 
     columns = [
         read_source(file, lambda name: names_rows(name) or name == options.groups) for file in files
