@@ -262,9 +262,7 @@ class Table:
             # numbers far from all others, or negative beside none, may mark missing values
             numbers = column.astype(float)
             marks = [mark for mark in SENTINELS if (numbers == mark).any()]
-            others = (
-                numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)] if marks else numbers[:0]
-            )
+            others = numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)]
             for mark in marks if others.size else ():
                 if np.abs(others - mark).min() > np.ptp(others) or mark < 0 <= others.min():
                     remedy = f"{write_option('--na', str(mark))} treats {mark} as missing"

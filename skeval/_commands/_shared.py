@@ -152,21 +152,17 @@ def parse_positive(end: float, rule: str, text: str) -> float:
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
 
 
-def check_source(source: str) -> None:
-    """Raise an error unless a source is a bundled data set or a file."""
-    if source not in BUNDLED and not Path(source).is_file():
-        names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
-        name = Path(source).name
-        near = [file for file in names if Path(file).stem == name]
-        near = near or get_close_matches(name, [*names, *BUNDLED], n=1, cutoff=0.75)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        there = "is a folder, not a file" if Path(source).is_dir() else "does not exist"
-        raise FileNotFoundError(f"{source!r} {there}{hint}. Bundled data are {', '.join(BUNDLED)}.")
-
-
 def check_files(options: argparse.Namespace) -> None:
-    """Check the files to read and to write without slow imports."""
-    check_source(options.data)
+    """Raise an error without slow imports if a file to read or to write is in doubt."""
+    path = Path(options.data)
+    if options.data not in BUNDLED and not path.is_file():
+        names = [file.name for file in path.parent.glob("*") if file.is_file()]
+        near = [file for file in names if Path(file).stem == path.name]
+        near = near or get_close_matches(path.name, [*names, *BUNDLED], n=1, cutoff=0.75)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        there = "is a folder, not a file" if path.is_dir() else "does not exist"
+        bundled = f"Bundled data are {', '.join(BUNDLED)}."
+        raise FileNotFoundError(f"{options.data!r} {there}{hint}. {bundled}")
     check_outputs(options)
 
 

@@ -219,13 +219,11 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
     by = options.by
     if by is None:
         return None
-    # the values as texts
-    columns = dict(zip(table.feature_names, table.X.T, strict=True)) | table.left_out
-    if table.groups is not None:
-        columns[options.groups] = table.groups
-    if by not in columns:
+    if by in table.roles["target"] + table.roles["time"]:
         raise ValueError(f"--by must not be the target or the time, got {by!r}.")
-    values = [f"{v:.15g}" if isinstance(v, float) else str(v) for v in columns[by]]
+    # the values as texts
+    column = table.columns[by].tolist()
+    values = [f"{v:.15g}" if isinstance(v, float) else str(v).strip() for v in column]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 

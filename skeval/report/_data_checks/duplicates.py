@@ -381,7 +381,13 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
 
     Measured numbers, times, and columns whose single value makes up a class do not name objects.
     """
-    rows, distinct = _list_compared_rows(table)
+    # a sample of each group, and the first of several equal ones; copies repeat every value
+    rows = np.arange(len(table.target))
+    if table.groups is not None:
+        rows = np.sort(np.unique(table.groups, return_index=True)[1])
+    distinct = rows
+    if table.first_equal is not None and len(table.first_equal) == len(table.target):
+        distinct = rows[np.sort(np.unique(table.first_equal[rows], return_index=True)[1])]
     targets = _spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
@@ -411,19 +417,6 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
         if not (is_number or outside or named) or not one.makes_class:
             yield one
-
-
-def _list_compared_rows(table: TableDescription) -> tuple[np.ndarray, np.ndarray]:
-    """Return one sample of each group, and the first of several equal ones of these.
-
-    Copies repeat the values of every feature.
-    """
-    rows = np.arange(len(table.target))
-    if table.groups is not None:
-        rows = np.sort(np.unique(table.groups, return_index=True)[1])
-    if table.first_equal is None or len(table.first_equal) != len(table.target):
-        return rows, rows
-    return rows, rows[np.sort(np.unique(table.first_equal[rows], return_index=True)[1])]
 
 
 def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult | None:
