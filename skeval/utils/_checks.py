@@ -101,6 +101,8 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
     if not all(_has_method(value, method) for method in methods):
         # suggest the function for such a value, or the order of the arguments
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
+        several = value.values() if isinstance(value, Mapping) else value
+        several = several if isinstance(value, Mapping | list | tuple) else ()
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
         if isinstance(value, str) and "~" in value:
             text += " Instead of a formula, pass columns: frame[['a', 'b']] as X, frame['y'] as y."
@@ -108,7 +110,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
             text += " Pass an estimator, such as SVC(), instead of its name."
         elif "fit" in methods and (hasattr(value, "predict") or callable(value)):
             text += " Without a fit, call skeval.evaluate_predictions(y_true, predictions)."
-        elif name == "estimator" and any(hasattr(one, "fit") for one in list_items(value)):
+        elif name == "estimator" and any(hasattr(one, "fit") for one in several):
             text += " skeval.evaluate and skeval.compare_classifiers accept several models."
         elif name in ORDERS and not is_no_table(value):
             text += f" The order of arguments is {ORDERS[name]}."
@@ -117,12 +119,6 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         raise TypeError(text)
     if "predict" in methods:
         refuse_untagged_classifier(name, value)
-
-
-def list_items(value: Any) -> list[Any]:
-    """Return the items of a list or dict, and none of anything else."""
-    values = value.values() if isinstance(value, Mapping) else value
-    return list(values) if isinstance(value, Mapping | list | tuple) else []
 
 
 def refuse_class(name: str, value: Any) -> None:
@@ -539,7 +535,16 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         return named[0]
     # kinds that are not nested in another one
     codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in named]
-    kept = _find_coarsest(codes)
+    firsts = [np.unique(code, return_index=True)[1] for code in codes]
+    kept = [
+        kind
+        for kind, (own, first) in enumerate(zip(codes, firsts, strict=True))
+        if not any(
+            (place < kind or (place > kind and other.max() < own.max()))
+            and np.all(other == other[first][own])
+            for place, other in enumerate(codes)
+        )
+    ]
     if len(kept) == 1:
         return named[kept[0]]
     if not crossed:
@@ -549,23 +554,6 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
-
-
-def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
-    """Return the kinds of groups that are not nested in another. The first of equal ones."""
-    kept = list(range(len(codes)))
-    for kind in range(len(codes)):
-        first = np.unique(codes[kind], return_index=True)[1]
-        for other in kept:
-            nested = bool(np.all(codes[other] == codes[other][first][codes[kind]]))
-            if (
-                nested
-                and other != kind
-                and (other < kind or codes[other].max() < codes[kind].max())
-            ):
-                kept.remove(kind)
-                break
-    return kept
 
 
 def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -> np.ndarray | None:

@@ -104,7 +104,7 @@ def test_the_class_of_a_metric_of_one_class_is_named(metric, tmp_path, capsys):
         assert f"class is {label!r}. --pos-label {other}" in printed
 
 
-@pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "-1%", "nan", "5 %%"])
+@pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "nan", "5 %%"])
 def test_a_margin_that_allows_everything_is_refused(files, margin, capsys):
     try:
         status = main(["compare", files["old"], files["bad"], "--margin", margin])
