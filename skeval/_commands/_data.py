@@ -283,7 +283,10 @@ class Table:
             )
 
     def _read_target(self, target: str) -> np.ndarray:
-        """Return the labels. Rows without one are left out with --drop-missing-target."""
+        """Return the labels, as they are written with --text. Raise an error if one is missing.
+
+        With --drop-missing-target, rows without one are left out instead.
+        """
         self._check_numbers(target)
         missing = find_blanks(self.columns[target])
         if missing.any() and self.options.drop_missing_target and not missing.all():
@@ -298,42 +301,19 @@ class Table:
                 column = self.columns[name] = column[~missing]
                 if column.dtype == object and name not in texts and self.is_written:
                     self.columns[name] = read_numbers(column, self.options)
-        return self._read_labels(target)
-
-    def _read_labels(self, target: str) -> np.ndarray:
-        """Return the labels. Raise if one is missing, or has spellings of other case or spaces.
-
-        With --text, each spelling is a class.
-        """
-        y, start = self.columns[target], f"{self.source}: the target column {target!r}"
-        keep = f"{write_option('--text', target)} keeps "
+        y = self.columns[target]
         missing = find_blanks(y)
         if missing.any():
-            more = f", and {keep}strings such as None as classes"
+            more = f", and {write_option('--text', target)} keeps strings such as None as classes"
             more = more if y.dtype == object and find_ending(self.source) in TEXT_FILES else ""
             more += ". Delete row 1 if it contains units" if missing[0] else ""
             raise ValueError(
-                f"{start} has no value in {self._name_rows(missing)}. --drop-missing-target "
-                f"leaves such rows out{more}."
+                f"{self.source}: the target column {target!r} has no value in "
+                f"{self._name_rows(missing)}. --drop-missing-target leaves such rows out{more}."
             )
-        if y.dtype == object and target in self.options.text:
-            return y.astype(str)
         if y.dtype == object:
-            if read_times(y):
-                raise ValueError(f"{start} must contain classes or numbers, got dates ({y[0]!r}).")
-            # spellings of a label
-            labels = np.array([text.strip() for text in y.tolist()])
-            folded: dict[str, set[str]] = {}
-            for text in labels.tolist():
-                folded.setdefault(" ".join(text.split()).casefold(), set()).add(text)
-            several = [sorted(spellings) for spellings in folded.values() if len(spellings) > 1]
-            if several:
-                raise ValueError(
-                    f"{start} has classes that differ only in case or spaces, "
-                    f"{_shorten(several[0])}. Write each in one way. If they are different "
-                    f"classes, {keep}them."
-                )
-            return labels
+            keeps = target in self.options.text
+            return y.astype(str) if keeps else np.array([text.strip() for text in y.tolist()])
         if y.dtype.kind in "iu" and ((y > MAX_EXACT) | (y < -MAX_EXACT)).any():
             return y.astype(str)  # as floats, labels that differ in the last digits would be equal
         whole = y.dtype.kind == "f" and (y % 1 == 0).all() and np.abs(y).max() < MAX_EXACT

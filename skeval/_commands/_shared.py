@@ -419,14 +419,8 @@ def choose_task(table: Table, options: argparse.Namespace) -> None:
             f"{table.source}: the target {table.roles['target'][0]!r} must have several values, "
             f"but is {y.tolist()[0]!r} in all {len(y)} rows. --target COLUMN names another column."
         )
-    if task == "classes" and fractions:
-        raise ValueError(
-            f"--task classes needs a target of classes, but the target has {n_distinct} "
-            "distinct numbers with decimals. Leave out --task, or write classes in the file."
-        )
     if y.dtype.kind not in "iuf":
-        if task == "numbers":
-            raise ValueError(f"--task numbers needs a numeric target, got the value {str(y[0])!r}.")
+        table.is_numeric = task == "numbers"  # which evaluate refuses
         return
     numeric = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
     # predicted fractions of more than two whole numbers are numbers
@@ -490,6 +484,8 @@ REMEDIES = {
     ),
     r"kind='numbers'": "--task numbers",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
+    r"pandas\.Series\(y\)\S+ makes them equal": "Write each in one way in the file",
+    r"Use a regressor, or convert the numbers to classes": "Leave out --task classes",
     r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
     r", or convert them, as by y_proba >= 0\.5": ", or write the predicted classes to the file",
     r"as the estimator": "as --estimator",
