@@ -483,6 +483,7 @@ REMEDIES = {
         "If they are models, rename the columns, because these are the names of the classes"
     ),
     r"kind='numbers'": "--task numbers",
+    r"a dict with .* above 0": "sensitivity=0.9, specificity=0.9 or cost_ratio=5",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
     r"pandas\.Series\(y\)\S+ makes them equal": "Write each in one way in the file",
     r"Use a regressor, or convert the numbers to classes": "Leave out --task classes",

@@ -499,11 +499,14 @@ def test_a_threshold_in_percent_is_a_fraction(tmp_path, capsys):
     assert values[0] == values[1] != values[2] == values[3]
 
 
-def test_a_threshold_that_cannot_be_read_is_one_line(capsys):
-    with pytest.raises(SystemExit):
-        main(["evaluate", "iris", "--predictions", "p", "--threshold", "high"])
-    error = capsys.readouterr().err
-    assert "--threshold: must be a number, youden, sensitivity=0.9" in error
+@pytest.mark.parametrize("threshold", ["high", "sensitivity=2", "lift=0.3"])
+def test_a_threshold_that_cannot_be_read_is_one_line(tmp_path, capsys, threshold):
+    frame = pd.DataFrame({"p": np.linspace(0, 1, 40), "target": np.arange(40) % 2})
+    frame.to_csv(tmp_path / "p.csv", index=False)
+    words = ["evaluate", str(tmp_path / "p.csv"), "--predictions", "p"]
+    assert main([*words, "--threshold", threshold]) == 2
+    error = without_progress(capsys.readouterr().err)
+    assert "--threshold must be a number, 'youden', or sensitivity=0.9" in error
     assert error.count("\n") == 1
 
 
