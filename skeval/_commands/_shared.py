@@ -26,7 +26,6 @@ from skeval._commands import BUNDLED
 if TYPE_CHECKING:
     from skeval._commands._data import Table
 
-PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
 FILE = f"DATA   {', '.join(BUNDLED)}, or a CSV, NPZ, Parquet, Feather or Excel file"
@@ -163,7 +162,27 @@ def check_files(options: argparse.Namespace) -> None:
         there = "is a folder, not a file" if path.is_dir() else "does not exist"
         bundled = f"Bundled data are {', '.join(BUNDLED)}."
         raise FileNotFoundError(f"{options.data!r} {there}{hint}. {bundled}")
-    check_outputs(options)
+    # results that could not be written after the work
+    if options.memory is not None and Path(options.memory).is_file():
+        raise ValueError(f"--memory must name a folder, got the file {options.memory!r}.")
+    # each file must be writable, and distinct from the others
+    taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
+    for name in ("json", "html", "markdown"):
+        if getattr(options, name) is None:
+            continue
+        path = Path(getattr(options, name))
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"--{name}: the folder {str(path.parent)!r} does not exist.")
+        place = path if path.exists() else path.absolute().parent
+        if path.is_dir() or not os.access(place, os.W_OK):
+            raise ValueError(f"--{name}: {str(path)!r} cannot be written. Choose another file.")
+        other = taken.setdefault(path.resolve(), f"--{name}")
+        if other != f"--{name}":
+            raise ValueError(f"--{name} must differ from {other}, got {path}.")
+    if options.html is not None:
+        from skeval.report._page import check_extra
+
+        check_extra()
 
 
 def read_columns(options: argparse.Namespace, **how: Any) -> Table:
@@ -193,35 +212,6 @@ def write_pages(
         command = escape_controls(options.line)
         report.to_html(options.html, title=title, command=command, notes=notes)
         yield f"written to {options.html}"
-
-
-def check_outputs(options: argparse.Namespace) -> None:
-    """Raise an error before the work if a result could not be written afterwards."""
-    if options.memory is not None and Path(options.memory).is_file():
-        raise ValueError(f"--memory must name a folder, got the file {options.memory!r}.")
-    # each file must be writable, and distinct from the others
-    taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
-    for name in ("json", "html", "markdown"):
-        if getattr(options, name) is None:
-            continue
-        path = Path(getattr(options, name))
-        if not path.absolute().parent.is_dir():
-            raise ValueError(f"--{name}: the folder {str(path.parent)!r} does not exist.")
-        place = path if path.exists() else path.absolute().parent
-        if path.is_dir() or not os.access(place, os.W_OK):
-            raise ValueError(f"--{name}: {str(path)!r} cannot be written. Choose another file.")
-        other = taken.setdefault(path.resolve(), f"--{name}")
-        if other != f"--{name}":
-            raise ValueError(f"--{name} must differ from {other}, got {path}.")
-    if options.html is not None:
-        if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
-            raise ValueError(
-                f"--html must name a file that ends in .html, got {options.html!r}. For a PDF, "
-                "print the page from a browser."
-            )
-        from skeval.report._page import check_extra
-
-        check_extra()
 
 
 def run(

@@ -157,7 +157,7 @@ def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):
     for path, message in {
         "mine:absent": "cannot be imported: module 'mine' has no attribute 'absent'",
         "absent_module:x": "cannot be imported: No module named 'absent_module'",
-        "mine:nothing": "must name an estimator",
+        "mine:nothing": "--estimator must have the methods",
         "tree": "--estimator must be one of linear-svm, rbf-svm",
     }.items():
         assert main(["evaluate", "iris", "--estimator", path]) == 2
