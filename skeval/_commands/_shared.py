@@ -44,8 +44,8 @@ READING = """
 --na TEXT...       text or number that means a missing value, in addition to empty cells, NA, N/A,
                    NaN, NULL and None
 --skiprows N>=0    number of lines to skip above the column names (default: 0)
---[no-]header      whether the first line of a CSV file has the column names (default: yes, but a
-                   name that looks like a value is an error). Without a header, the names are x0,
+--[no-]header      whether the first line has the column names (default: yes, but in a CSV file
+                   a name that looks like a value is an error). Without a header, the names are x0,
                    x1, ...
 --drop-missing-target   drop rows without a value of the target
 """

@@ -213,6 +213,9 @@ def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
         load(tmp_path / "a.xlsx")
     table = load(tmp_path / "a.xlsx", "--skiprows", "1")
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+    # a file without names
+    table = load(tmp_path / "a.xlsx", "--skiprows", "2", "--no-header", "--target", "x2")
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
 
 
 @pytest.mark.parametrize("text", ["a,target\n1,0\n2,1,5\n", "a,target\n1,0,5\n2,1,5\n"])
@@ -235,6 +238,8 @@ def test_a_first_column_without_a_name(tmp_path, name):
     for order in ([name, "x", "target"], ["x", name, "target"]):
         frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
         assert len(load(tmp_path / "a.csv").feature_names) == 2
+    frame[["x", name, "target"]].to_csv(tmp_path / "a.csv", index=False)
+    assert len(load(tmp_path / "a.csv").feature_names) == 2
 
 
 @pytest.mark.parametrize(
