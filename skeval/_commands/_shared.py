@@ -73,6 +73,16 @@ DEFAULTS = dict.fromkeys(
 """Options that some commands lack."""
 
 
+class Once(argparse.Action):
+    """Store the value of an option. A second value would replace it, so it is an error."""
+
+    def __call__(self, parser: Any, options: Any, value: Any, name: Any = None) -> None:
+        """Store the value."""
+        if getattr(options, self.dest) != self.default:
+            raise argparse.ArgumentError(self, "may be passed only once")
+        setattr(options, self.dest, value)
+
+
 def add_command(
     commands: Any,
     name: str,
@@ -121,7 +131,8 @@ def add_command(
                 how["type"] = partial(parse_whole_number, int(least))
             elif option in types:
                 how["type"] = types[option]
-            how |= {"nargs": "+"} if "+" in metavar else {}
+            if metavar.rstrip("+") == "COLUMN":
+                how |= {"action": Once, "nargs": "+" if "+" in metavar else None}
             add(option, help=" ".join(text.split()), **how)
 
 
