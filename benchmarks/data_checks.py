@@ -330,10 +330,10 @@ def draw_missing(rng: Rng, n: int, shares: Sequence[float]) -> Sample:
     return Sample(X, y)
 
 
-def draw_rounded(rng: Rng, n: int, decimals: Sequence[int]) -> Sample:
-    """A feature that is rounded to the decimals of each class."""
+def draw_rounded(rng: Rng, n: int) -> Sample:
+    """A feature that is rounded to one decimal."""
     X, y = draw_gaussian(rng, n)[:2]
-    X[:, 3] = np.where(y == 1, X[:, 3].round(decimals[1]), X[:, 3].round(decimals[0]))
+    X[:, 3] = X[:, 3].round(1)
     return Sample(X, y)
 
 
@@ -438,7 +438,7 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "expanded table of counts": draw_expanded,
     "open from nine to five": draw_hours,
     "more missing values in one class": lambda r, n: draw_missing(r, n, (0.05, 0.3)),
-    "rounded alike": lambda r, n: draw_rounded(r, n, (1, 1)),
+    "rounded alike": draw_rounded,
     "three significant digits": draw_significant,
     "target, noisy sum of features": lambda r, n: draw_parts(r, n, np.add, 0.01),
     "converted units": draw_converted,
@@ -624,7 +624,6 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "missing in one class": (partial(draw_missing, shares=(0.01, 0.99)), "telling-feature"),
     "zero in one class": (draw_gene, "telling-feature"),
     "indicator of one class of three": (draw_indicator, "telling-feature"),
-    "rounded by class": (partial(draw_rounded, decimals=(3, 1)), "rounded-by-class"),
     "target, sum of features": (partial(draw_parts, combine=np.add), "target-formula"),
     "target, product of features": (partial(draw_parts, combine=np.multiply), "target-formula"),
     "row number": (lambda r, n: draw_numbered(r, n, False), "row-number"),

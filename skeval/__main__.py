@@ -107,11 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     start = monotonic()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    # argparse takes "-1%" for an option unless it is joined to its own
-    joined = re.sub(r"(--[\w-]+)\0(?=-[\d.]+%(?:\0|$))", r"\1=", "\0".join(words))
-    if words and words[:1] == words[1:2]:
-        make_parser().error(f"the command {words[0]} is repeated. Data follow it, such as iris")
-    options, unknown = make_parser().parse_known_args(joined.split("\0") if words else words)
+    options, unknown = make_parser().parse_known_args(words)
     if unknown:
         options.parser.words = " ".join(words)
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")

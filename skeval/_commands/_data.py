@@ -25,7 +25,6 @@ import numpy as np
 import sklearn.datasets
 
 from skeval._commands import BUNDLED
-from skeval.utils._checks import refuse_measurement
 from skeval.utils._text import read_times
 
 TEXT_FILES, EXCEL_FILES = (".csv", ".tsv", ".txt"), (".xlsx", ".xls")
@@ -34,8 +33,7 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 PACKAGES = dict.fromkeys((".parquet", ".pq", ".feather"), "pyarrow")
 PACKAGES |= {".xlsx": "openpyxl", ".xls": "xlrd"}
 """Packages beside pandas that read a type of file."""
-EXCEL_OPTIONS = ("decimal", "thousands", "na", "skiprows")
-TEXT_OPTIONS = (*EXCEL_OPTIONS, "sep", "encoding", "header")
+WRITTEN_OPTIONS = ("decimal", "thousands", "na", "skiprows", "sep", "encoding", "header")
 SEPARATORS = ",;\t|"
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
@@ -62,11 +60,6 @@ NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "nul
 """Texts of missing values in CSV and Excel files."""
 SENTINELS = (-8, -9, -77, -88, -99, -999, -9999, 77, 88, 99, 999, 9999)
 """Numbers that often mark missing values."""
-OBJECTS = {"patient", "subject", "person", "participant", "animal", "family"}
-"""Names of columns of objects, beside identifiers."""
-PREDICTED = re.compile("(y_?)?(pred(iction|icted)?|forecast|hat)s?")
-TRUE = {"target", "y", "y_true", "true", "truth", "label", "labels", "observed", "actual"}
-"""Names of columns of predictions, and of true values."""
 MIN_ROWS = 5
 """Minimum number of rows to look for totals in the last one."""
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "mean", "average", "gesamt", "summe"}
@@ -140,7 +133,6 @@ class Table:
                 self.y = self._read_target(target)
         for name in roles["predictions"]:
             self._check_numbers(name)
-            self._refuse_identifier("predictions", name)
         for role, name in [(key, name) for key in COMPLETE for name in roles[key]]:
             if (missing := find_blanks(self.columns[name])).any():
                 keeps = f" ({write_option('--text', name)} keeps texts like None)"
@@ -149,10 +141,6 @@ class Table:
                     f"{self._name_rows(missing)}. Complete or delete them"
                     f"{keeps * (role != 'time')}."
                 )
-        for role in ("groups", "by"):
-            for cells in map(self.columns.__getitem__, roles[role]):
-                parsed = read_numbers(cells, options) if cells.dtype == object else cells
-                refuse_measurement(f"--{role}", parsed)
         # the features in one array, of objects if there are texts
         used = {*excluded, *roles["target"], *roles["groups"], *roles["time"]}
         features, left_out = self._read_features(
@@ -186,13 +174,6 @@ class Table:
             roles["target"] = [target]
             named[target] = "--target (the default)" if options.target is None else "--target"
         _check_names(named, columns, self.source)
-        for true, predicted in product(roles["target"], roles["predictions"]):
-            if PREDICTED.fullmatch(true.lower()) and predicted.lower() in TRUE:
-                raise ValueError(
-                    f"{self.source}: --target names {true!r} and --predictions names "
-                    f"{predicted!r}, which seem to be swapped. Swap them, or rename the columns in "
-                    "the file."
-                )
         for role, other in product(("target", "predictions"), roles):
             for name in {*roles[role]} & {*roles[other]} if other not in (role, "text") else ():
                 others = _shorten([one for one in columns if one not in named])
@@ -207,14 +188,15 @@ class Table:
 
     def _advise_groups(self) -> None:
         """Note the columns of objects that have several predictions."""
-        roles = self.roles
-        others = {*roles["target"], *roles["predictions"], *roles["by"]}
+        from skeval.report._data_checks.duplicates import OBJECT
+
+        others = {*self.roles["target"], *self.roles["predictions"], *self.roles["by"]}
         for name, column in self.columns.items():
-            n_values = len({*column.tolist()})
-            names_objects = is_id(name) or name in roles["id"] or name.lower() in OBJECTS
-            if name not in others and names_objects and 1 < n_values < len(column):
+            n_values, n_rows = len({*column.tolist()}), len(column)
+            names_objects = name in self.roles["id"] or OBJECT.fullmatch(name)
+            if name not in others and names_objects and 1 < n_values < n_rows:
                 self.notes.append(
-                    f"the values of {name!r} repeat ({n_values} values in {len(column)} rows). If "
+                    f"the values of {name!r} repeat ({n_values} values in {n_rows} rows). If "
                     "each value identifies an object, such as a patient, its rows are not "
                     "independent, and intervals are too narrow. Pass "
                     f"{write_option('--groups', name)}."
@@ -235,14 +217,9 @@ class Table:
                 continue
             numbers = np.arange(len(column))
             counts = any(np.array_equal(column, numbers + start) for start in (0, 1))
-            if not missing[place].all() and (place or not counts):
-                raise ValueError(
-                    f"{self.source}: column {place + 1} has no name. Name it, or pass "
-                    f"{write_option('--drop', name)} to leave it out (--id if it identifies the "
-                    "rows). Skip lines above the names with --skiprows N."
-                )
-            del self.columns[name]
-            if counts:
+            if missing[place].all() or (counts and place == 0):
+                del self.columns[name]
+            if counts and place == 0:
                 self.notes.append(
                     "the first column has no name and contains row numbers. It is left out."
                 )
@@ -261,19 +238,6 @@ class Table:
         shown = roles | {"left out": others, "drop": [], "text": []}
         listed = [f"{role}: {_shorten(names)}" for role, names in shown.items() if names]
         self.notes.insert(0, f"columns: {'; '.join(listed)}")
-
-    def _refuse_identifier(self, role: str, name: str) -> None:
-        """Raise an error if a column of the target or of predictions identifies the rows."""
-        column = self.columns[name]
-        n_rows, n_values = len(column), len(set(column.tolist()))
-        texts = column.dtype == object and n_values > max(MAX_TEXTS, n_rows / 2)
-        if name not in self.options.text and (texts or (is_id(name) and n_values == n_rows)):
-            others = _shorten([other for other in self.columns if other != name])
-            raise ValueError(
-                f"{self.source}: --{role} names {name!r}, which identifies the rows, with "
-                f"{n_values} different values in {n_rows} rows. Pass another column. The other "
-                f"columns are {others}."
-            )
 
     def _name_rows(self, mask: np.ndarray) -> str:
         """Return how many rows a mask selects, and the first few of their numbers."""
@@ -298,9 +262,7 @@ class Table:
             # numbers far from all others, or negative beside none, may mark missing values
             numbers = column.astype(float)
             marks = [mark for mark in SENTINELS if (numbers == mark).any()]
-            others = (
-                numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)] if marks else numbers[:0]
-            )
+            others = numbers[~np.isnan(numbers) & ~np.isin(numbers, marks)]
             for mark in marks if others.size else ():
                 if np.abs(others - mark).min() > np.ptp(others) or mark < 0 <= others.min():
                     remedy = f"{write_option('--na', str(mark))} treats {mark} as missing"
@@ -321,7 +283,10 @@ class Table:
             )
 
     def _read_target(self, target: str) -> np.ndarray:
-        """Return the labels. Rows without one are left out with --drop-missing-target."""
+        """Return the labels, as they are written with --text. Raise an error if one is missing.
+
+        With --drop-missing-target, rows without one are left out instead.
+        """
         self._check_numbers(target)
         missing = find_blanks(self.columns[target])
         if missing.any() and self.options.drop_missing_target and not missing.all():
@@ -330,62 +295,29 @@ class Table:
             if missing[-1]:
                 self.hints.clear()  # the row of totals is left out
             self.rows = self.rows[~missing]
-            self.columns = {
-                name: self._read_numbers(name, column[~missing])
-                for name, column in self.columns.items()
-            }
-        y = self._read_labels(target)
-        self._refuse_identifier("target", target)
-        return y
-
-    def _read_labels(self, target: str) -> np.ndarray:
-        """Return the labels. Raise if one is missing, or has spellings of other case or spaces.
-
-        With --text, each spelling is a class.
-        """
-        y, start = self.columns[target], f"{self.source}: the target column {target!r}"
-        keep = f"{write_option('--text', target)} keeps "
+            # a column of a CSV or Excel file is one of numbers without the dropped texts
+            texts = {*self.options.text, *self.roles["groups"], *self.roles["id"]}
+            for name, column in self.columns.items():
+                column = self.columns[name] = column[~missing]
+                if column.dtype == object and name not in texts and self.is_written:
+                    self.columns[name] = read_numbers(column, self.options)
+        y = self.columns[target]
         missing = find_blanks(y)
         if missing.any():
-            more = f", and {keep}strings such as None as classes"
+            more = f", and {write_option('--text', target)} keeps strings such as None as classes"
             more = more if y.dtype == object and find_ending(self.source) in TEXT_FILES else ""
             more += ". Delete row 1 if it contains units" if missing[0] else ""
             raise ValueError(
-                f"{start} has no value in {self._name_rows(missing)}. --drop-missing-target "
-                f"leaves such rows out{more}."
+                f"{self.source}: the target column {target!r} has no value in "
+                f"{self._name_rows(missing)}. --drop-missing-target leaves such rows out{more}."
             )
-        if y.dtype == object and target in self.options.text:
-            return y.astype(str)
         if y.dtype == object:
-            if read_times(y):
-                raise ValueError(f"{start} must contain classes or numbers, got dates ({y[0]!r}).")
-            # spellings of a label
-            labels = np.array([text.strip() for text in y.tolist()])
-            folded: dict[str, set[str]] = {}
-            for text in labels.tolist():
-                folded.setdefault(" ".join(text.split()).casefold(), set()).add(text)
-            several = [sorted(spellings) for spellings in folded.values() if len(spellings) > 1]
-            if several:
-                raise ValueError(
-                    f"{start} has classes that differ only in case or spaces, "
-                    f"{_shorten(several[0])}. Write each in one way. If they are different "
-                    f"classes, {keep}them."
-                )
-            return labels
-        self._refuse_infinite(start, y)
+            keeps = target in self.options.text
+            return y.astype(str) if keeps else np.array([text.strip() for text in y.tolist()])
         if y.dtype.kind in "iu" and ((y > MAX_EXACT) | (y < -MAX_EXACT)).any():
             return y.astype(str)  # as floats, labels that differ in the last digits would be equal
         whole = y.dtype.kind == "f" and (y % 1 == 0).all() and np.abs(y).max() < MAX_EXACT
         return y.astype(np.int64) if whole else y
-
-    def _refuse_infinite(self, start: str, numbers: np.ndarray) -> None:
-        """Raise an error if a number is infinite."""
-        infinite = np.isinf(numbers)
-        if infinite.any():
-            raise ValueError(
-                f"{start} must be finite, got inf in {self._name_rows(infinite)}. Correct or empty "
-                "the cell."
-            )
 
     def _read_features(self, names: Iterable[str]) -> tuple[dict[str, np.ndarray], list[str]]:
         """Return the features, and the names of other columns. The notes contain the reasons."""
@@ -397,7 +329,6 @@ class Table:
                 reason = "has no value and is left out."
             elif column.dtype != object and name not in self.options.text:
                 features[name] = column.astype(float)
-                self._refuse_infinite(f"{self.source}: column {name!r}", features[name])
             else:
                 reason = self._read_texts(name, features)
             if reason:
@@ -418,7 +349,11 @@ class Table:
             if len(readings) == 1 and self.options.date_features:
                 features |= self._split_dates(name, readings[0])
                 return ""
-            way = self._advise_dates(name, readings)
+            way = "write dates as 2024-01-31, because the day or the month may come first"
+            if len(readings) == 1:
+                later = f"pass {write_option('--time', name)} to predict later rows"
+                later = "" if self.options.whole else f"{later} from earlier ones, or "
+                way = f"{later}pass --date-features to convert dates to numbers"
             return f"contains dates ({many}) and is left out. To use it, {way}."
         self._check_numbers(name)
         predicted = name in self.roles["predictions"]
@@ -428,14 +363,6 @@ class Table:
         features[name] = np.array(texts, dtype=object)
         return ""
 
-    def _advise_dates(self, name: str, readings: Sequence[np.ndarray]) -> str:
-        """Return how a column of dates is used."""
-        if len(readings) > 1:
-            return "write dates as 2024-01-31, because the day or the month may come first"
-        later = f"pass {write_option('--time', name)} to predict later rows from earlier ones, or "
-        later = later if not self.options.whole else ""
-        return f"{later}pass --date-features to convert dates to numbers"
-
     def _split_dates(self, name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
         """Return a dict of the varying parts of dates as numbers, nan for missing dates."""
         import pandas
@@ -443,9 +370,8 @@ class Table:
         moments = pandas.to_datetime(seconds, unit="s")
         parts = {f"{name}: days since 1970": seconds / 86400}
         for part in ("year", "month", "day", "weekday", "hour"):
-            values = np.asarray(
-                getattr(moments, part.replace("weekday", "day_of_week")), dtype=float
-            )
+            numbers = getattr(moments, part.replace("weekday", "day_of_week"))
+            values = np.asarray(numbers, dtype=float)
             if len(np.unique(values[~np.isnan(values)])) > 1:
                 parts[f"{name}: {part}"] = values
         if taken := [part for part in parts if part in self.columns]:
@@ -454,13 +380,6 @@ class Table:
                 f"{self.source} has a column of this name. Rename or drop that column."
             )
         return parts
-
-    def _read_numbers(self, name: str, column: np.ndarray) -> np.ndarray:
-        """Return a column of a CSV or Excel file as numbers, if each of its texts is one."""
-        texts = {*self.options.text, *self.roles["groups"], *self.roles["id"]}
-        if column.dtype != object or name in texts or not self.is_written:
-            return column
-        return read_numbers(column, self.options)
 
     def _check_numbers(self, name: str) -> None:
         """Raise an error if most strings of a column are nearly numbers, and note if some are."""
@@ -495,9 +414,7 @@ class Table:
             if written:
                 plain = "write plain numbers, without units, in the file"
                 plain += " (70 % as 0.7 if these are probabilities)" * ([*dict(units[:1])] == ["%"])
-                # a decimal sign that was passed is right if there is a way with it
-                ways = _list_marks(numeric, written, ",") if self.options.decimal == "," else []
-                remedies.append(" or ".join(ways or _list_marks(numeric, written, ".,")) or plain)
+                remedies.append(" or ".join(_list_marks(numeric, written, marks[0])) or plain)
             if 0 < len(words) <= N_SHOWN:
                 missing = " ".join(write_option("--na", word) for word in words)
                 remedies.append(f"pass {missing} if it means a missing value")
@@ -549,11 +466,9 @@ def read_source(
     path, ending = Path(options.data), find_ending(options.data)
     if options.thousands is not None and options.thousands == (options.decimal or "."):
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
-    for name in TEXT_OPTIONS:
-        readable = WRITTEN_FILES if name in EXCEL_OPTIONS else TEXT_FILES
-        if getattr(options, name) not in (None, []) and ending not in readable:
-            kinds = "a CSV or Excel file" if name in EXCEL_OPTIONS else "a CSV file"
-            raise ValueError(f"--{name} is only for {kinds}, got {options.data!r}.")
+    for name in WRITTEN_OPTIONS if ending not in WRITTEN_FILES else ():
+        if getattr(options, name) not in (None, []):
+            raise ValueError(f"--{name} is only for a CSV or Excel file, got {options.data!r}.")
     # bundled data sets and arrays are read without pandas
     if options.data in BUNDLED:
         data = getattr(sklearn.datasets, f"load_{options.data}")()
@@ -570,18 +485,13 @@ def read_source(
     except ImportError as error:
         packages = " ".join(["pandas", *filter(None, [PACKAGES.get(ending)])])
         raise ValueError(f"{path.name} needs {packages}: pip install {packages}") from error
-    columns = {name: _read_column(frame[name], path.name) for name in frame.columns}
+    columns = {name: _read_column(frame[name]) for name in frame.columns}
     for name, column in columns.items():
         # numbers in parentheses, or with spaces that do not break
         may_be = ending in WRITTEN_FILES and name not in options.text and not is_text(name)
         if may_be and column.dtype == object and any(map(NOT_PLAIN.search, column)):
             columns[name] = read_numbers(column, options)
     return columns
-
-
-def is_id(name: str) -> bool:
-    """Return whether a column has the name of an identifier."""
-    return name.lower() == "id" or name.lower().endswith(("_id", " id"))
 
 
 def _read_frame(
@@ -605,7 +515,8 @@ def _read_frame(
     if ending in TEXT_FILES:
         read = partial(pandas.read_csv, path)
         how |= {"encoding": options.encoding or "utf-8-sig"}
-        ways = [how | {"sep": mark} for mark in ([options.sep] if options.sep else SEPARATORS)]
+        marks = [options.sep.replace("\\t", "\t")] if options.sep else SEPARATORS
+        ways = [how | {"sep": mark} for mark in marks]
     with _name_file(path):
         heads = [read(**way, header=None, nrows=1, dtype=str) for way in ways]
     how, first = max(zip(ways, heads, strict=True), key=lambda pair: pair[1].shape[1])
@@ -619,9 +530,9 @@ def _read_frame(
     # in a column of categories, "None" may be one
     na = {name: [""] if name in options.text else [*NA, *options.na] for name in names}
     texts = {name: str for name in names if name in options.text or is_text(name)}
-    marks = {"decimal": options.decimal or ".", "thousands": options.thousands}
+    signs = {"decimal": options.decimal or ".", "thousands": options.thousands}
     with _name_file(path):
-        frame = read(**how, **marks, dtype=texts, na_values=na)
+        frame = read(**how, **signs, dtype=texts, na_values=na)
     if ending in EXCEL_FILES and options.na:  # pandas ignores marks among whole numbers of Excel
         numbers = frame.select_dtypes("number")
         frame[numbers.columns] = numbers.mask(numbers.isin([*map(_parse, options.na)]))
@@ -658,19 +569,14 @@ def _name_file(path: Path) -> Iterator[None]:
             yield
     except (ImportError, MemoryError):
         raise
-    except pandas.errors.EmptyDataError as error:
-        raise ValueError(f"{path.name} is empty, or --skiprows N skips all of it.") from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
         text = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
-        remedy = "Check --sep. Skip lines above the column names with --skiprows N"
-        if isinstance(error, pandas.errors.ParserWarning):
-            text = "the first row has more values than column names"
-            remedy = f"Name all columns, row names included. {remedy}"
-        elif isinstance(error, UnicodeError | LookupError):
-            remedy = "Name its encoding, such as --encoding cp1252, utf-8 or utf-16"
-            remedy += ". An Excel file must end in .xlsx or .xls"
-        if find_ending(path) not in TEXT_FILES:
-            remedy = "The ending of the file name must match the format of the file"
+        remedy = "The ending of the file name must match the format of the file"
+        if find_ending(path) in TEXT_FILES:
+            remedy = (
+                "Check --sep and --encoding, such as cp1252, utf-8 or utf-16. All columns must "
+                "have a name. Skip lines above the names with --skiprows N"
+            )
         raise ValueError(f"{path.name} cannot be read: {text.rstrip(' .')}. {remedy}.") from error
 
 
@@ -693,26 +599,18 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
     return [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(names)]
 
 
-def _read_column(column: Any, source: str) -> np.ndarray:
+def _read_column(column: Any) -> np.ndarray:
     """Return a column of a data frame as numbers, Booleans or strings."""
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
-    if getattr(column.dtype, "kind", "O") == "m":
-        column = column.dt.total_seconds()
     missing = column.isna().to_numpy()
     if getattr(column.dtype, "kind", "O") in "biuf":
         exact = getattr(column.dtype, "numpy_dtype", None)
         return column.to_numpy(float, na_value=np.nan) if missing.any() else column.to_numpy(exact)
     # decimal numbers, and all other values as texts
     values = column.tolist()
-    kinds = {*map(type, values)}
-    if Decimal in kinds:
+    if any(isinstance(value, Decimal) for value in values):
         return np.asarray(column.astype(float), dtype=float)
-    if kinds & {list, dict, tuple, set, np.ndarray}:
-        raise ValueError(
-            f"{source}: column {column.name!r} must contain numbers or strings, got lists. Delete "
-            "the column in the file, or write each element to its own column."
-        )
     texts = ["" if gone else str(value) for value, gone in zip(values, missing, strict=True)]
     return np.array(texts, dtype=object)
 
@@ -722,23 +620,19 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     rule = f"{path.name} must contain a matrix X of numbers, and may contain a vector y of labels"
     try:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
-            if "X" not in arrays:
-                raise ValueError(f"its arrays are {arrays.files}")
-            X, y = np.asarray(arrays["X"]), np.asarray(arrays.get("y", np.zeros(0)))
-            has_y = "y" in arrays
-    except (OSError, EOFError, BadZipFile, ValueError) as error:
+            X = np.asarray(arrays["X"])
+            y = np.asarray(arrays["y"]) if "y" in arrays else None
+    except (OSError, EOFError, BadZipFile, ValueError, KeyError) as error:
         raise ValueError(f"{rule}. It cannot be read: {error}.") from error
     if X.ndim != 2 or X.dtype.kind not in "fiub" or not X.size:
         raise ValueError(f"{rule}, got X of type {X.dtype} and shape {X.shape}.")
-    columns = {f"x{k}": column for k, column in enumerate(X.T)}
-    if not has_y:
-        return columns
-    if y.shape != (len(X),) or y.dtype.kind not in "biufUS":
+    if y is not None and (y.shape != (len(X),) or y.dtype.kind not in "biufU"):
         raise ValueError(
             f"{rule}, got X of shape {X.shape} and y of type {y.dtype} and shape {y.shape}."
         )
-    y = np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
-    return columns | {"y": y.astype(object) if y.dtype.kind == "U" else y}
+    columns = {f"x{k}": column for k, column in enumerate(X.T)}
+    columns |= {} if y is None else {"y": y.astype(object) if y.dtype.kind == "U" else y}
+    return columns
 
 
 def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], source: str) -> None:
@@ -753,33 +647,21 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
         close = close or [other for other in folded if word in other][:2]
         hint = " or ".join(repr(folded[other]) for other in close if len(columns) > 1)
         if {*parts} <= {*columns}:  # several names with commas
-            several = {"--predictions": " ", "--drop": " --drop ", "--text": " --text "}
-            mark = several.get(option)
-            hint = (
-                f"{option} {mark.join(map(shlex.quote, parts))}" if mark else f"{option} {parts[0]}"
-            )
+            hint = " and ".join(map(repr, parts))
         hint = f" (did you mean {hint}?)" if hint else ""
         missing.append(f"no column {name!r} for {option}{hint}")
     if not missing:
         return
-    is_excel = source.lower().endswith(EXCEL_FILES)
-    columns_of = "The columns of its first sheet" if is_excel else "Its columns"
-    text = f"{source} has {' and '.join(missing)}. {columns_of} are {_shorten(columns)}."
+    text = f"{source} has {' and '.join(missing)}. Its columns are {_shorten(columns)}."
     first, *others = columns.values()
     if not others and find_ending(source) in TEXT_FILES:
-        mark = next((mark for mark in ";\t|, " if mark in next(iter(columns))), " ")
-        mark = {"\t": "\\t"}.get(mark, mark)
-        text += f" If the columns have another separator, pass it, as in --sep '{mark}'."
-    # a row with a missing name, or names of features in the first column and numbers beside them
-    names = set(first.tolist()) if first.dtype == object and others else set()
-    are_features = len(names) == len(first) and all(column.dtype != object for column in others)
-    texts = [one for one in columns.values() if one.dtype == object]
-    cells = [text.strip().lower() for one in texts for text in one.tolist()]
-    row = next((name for name in named if cells.count(name.strip().lower()) == 1), None)
-    if row is not None and "x0" in columns:
+        text += " If the columns have another separator, pass it, as in --sep ';'."
+    elif "x0" in columns:
         text += " Leave out --no-header if the first line has the names."
-    elif others and (are_features or row is not None):
-        text += f" One row contains {row!r}." if row is not None else ""
+    # one row is named, or all rows are, beside numbers
+    cells = {str(cell).strip().lower() for cell in first}
+    numbers = first.dtype == object and all(column.dtype != object for column in others)
+    if others and (cells & {*map(str.lower, named)} or (numbers and len(cells) == len(first))):
         text += " Rows must be samples. If the rows are features such as genes, transpose the file."
     raise ValueError(text)
 
@@ -837,22 +719,22 @@ def read_numbers(column: np.ndarray, options: argparse.Namespace) -> np.ndarray:
     return column if np.isnan(numbers).all() else np.array(numbers, dtype=float)
 
 
-def _list_marks(numeric: Sequence[str], written: Sequence[str], decimals: str) -> list[str]:
-    """Return the options of each way to read all texts as numbers, for these decimal signs.
+def _list_marks(numeric: Sequence[str], written: Sequence[str], given: str | None) -> list[str]:
+    """Return the options of each way to read all texts as numbers.
 
-    Three digits follow each separator of thousands.
+    Three digits follow each separator of thousands. A decimal sign that is given is right if there
+    is a way with it.
     """
-    ways, joined = [], "".join(written)
-    signs = {".", *joined} if len(decimals) > 1 else decimals
-    for decimal, thousands in product(decimals, ("", ",", ".", "'", " ")):
-        if decimal == thousands or thousands not in joined or decimal not in signs:
+    ways, joined = {}, "".join(written)
+    for decimal, thousands in product({".", given or ".", *joined} & {*".,"}, ("", *",.' ")):
+        if decimal == thousands or thousands not in joined:
             continue
         grouped = rf"[1-9]\d{{0,2}}({re.escape(thousands)}\d{{3}})+"
         number = re.compile(rf"[+-]?(\d+|{grouped})({re.escape(decimal)}\d+)?([eE][+-]?\d+)?")
-        if not all(number.fullmatch(text) for text in written):
-            continue
-        if all(_parse(text, decimal, thousands) is not None for text in numeric):
+        texts = all(_parse(text, decimal, thousands) is not None for text in numeric)
+        if texts and all(number.fullmatch(text) for text in written):
             marks = {"--decimal": "," * (decimal == ","), "--thousands": thousands}
             options = " ".join(write_option(*item) for item in marks.items() if item[1])
-            ways.append(f"pass {options}" if options else "leave out --decimal and --thousands")
-    return ways
+            way = f"pass {options}" if options else "leave out --decimal and --thousands"
+            ways[way] = decimal == given
+    return sorted(way for way, is_given in ways.items() if is_given >= max(ways.values()))

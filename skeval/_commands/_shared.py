@@ -26,7 +26,6 @@ from skeval._commands import BUNDLED
 if TYPE_CHECKING:
     from skeval._commands._data import Table
 
-PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
 FILE = f"DATA   {', '.join(BUNDLED)}, or a CSV, NPZ, Parquet, Feather or Excel file"
@@ -45,8 +44,8 @@ READING = """
 --na TEXT...       text or number that means a missing value, in addition to empty cells, NA, N/A,
                    NaN, NULL and None
 --skiprows N>=0    number of lines to skip above the column names (default: 0)
---[no-]header      whether the first line of a CSV file has the column names (default: yes, but a
-                   name that looks like a value is an error). Without a header, the names are x0,
+--[no-]header      whether the first line has the column names (default: yes, but in a CSV file
+                   a name that looks like a value is an error). Without a header, the names are x0,
                    x1, ...
 --drop-missing-target   drop rows without a value of the target
 """
@@ -99,7 +98,6 @@ def add_command(
     "a|b" are choices. `types` are functions that read a value.
     """
     about, description, examples = texts
-    types = {**types, "--sep": read_mark}
     parser = commands.add_parser(
         name,
         help=about,
@@ -138,17 +136,6 @@ def add_command(
             add(option, help=" ".join(text.split()), **how)
 
 
-MARKS = {"tab": "\t", "comma": ",", "semicolon": ";", "space": " ", "pipe": "|"}
-"""Names of separators."""
-
-
-def read_mark(text: str) -> str:
-    """Return a separator, which may be passed by its name."""
-    if not text:
-        raise argparse.ArgumentTypeError("must be a character, got ''")
-    return MARKS.get(text.lower(), text.replace("\\t", "\t"))
-
-
 def parse_whole_number(least: int, text: str) -> int:
     """Return a whole number that has only digits. In contrast, `int` also accepts "1_0"."""
     if re.fullmatch("[+-]?[0-9]+", text) is None:
@@ -175,22 +162,38 @@ def parse_positive(end: float, rule: str, text: str) -> float:
     raise argparse.ArgumentTypeError(f"{rule}, got {text!r}")
 
 
-def check_source(source: str) -> None:
-    """Raise an error unless a source is a bundled data set or a file."""
-    if source not in BUNDLED and not Path(source).is_file():
-        names = [file.name for file in Path(source).parent.glob("*") if file.is_file()]
-        name = Path(source).name
-        near = [file for file in names if Path(file).stem == name]
-        near = near or get_close_matches(name, [*names, *BUNDLED], n=1, cutoff=0.75)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        there = "is a folder, not a file" if Path(source).is_dir() else "does not exist"
-        raise FileNotFoundError(f"{source!r} {there}{hint}. Bundled data are {', '.join(BUNDLED)}.")
-
-
 def check_files(options: argparse.Namespace) -> None:
-    """Check the files to read and to write without slow imports."""
-    check_source(options.data)
-    check_outputs(options)
+    """Raise an error without slow imports if a file to read or to write is in doubt."""
+    path = Path(options.data)
+    if options.data not in BUNDLED and not path.is_file():
+        names = [file.name for file in path.parent.glob("*") if file.is_file()]
+        near = [file for file in names if Path(file).stem == path.name]
+        near = near or get_close_matches(path.name, [*names, *BUNDLED], n=1, cutoff=0.75)
+        hint = f" (did you mean {near[0]!r}?)" if near else ""
+        there = "is a folder, not a file" if path.is_dir() else "does not exist"
+        bundled = f"Bundled data are {', '.join(BUNDLED)}."
+        raise FileNotFoundError(f"{options.data!r} {there}{hint}. {bundled}")
+    # results that could not be written after the work
+    if options.memory is not None and Path(options.memory).is_file():
+        raise ValueError(f"--memory must name a folder, got the file {options.memory!r}.")
+    # each file must be writable, and distinct from the others
+    taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
+    for name in ("json", "html", "markdown"):
+        if getattr(options, name) is None:
+            continue
+        path = Path(getattr(options, name))
+        if not path.absolute().parent.is_dir():
+            raise ValueError(f"--{name}: the folder {str(path.parent)!r} does not exist.")
+        place = path if path.exists() else path.absolute().parent
+        if path.is_dir() or not os.access(place, os.W_OK):
+            raise ValueError(f"--{name}: {str(path)!r} cannot be written. Choose another file.")
+        other = taken.setdefault(path.resolve(), f"--{name}")
+        if other != f"--{name}":
+            raise ValueError(f"--{name} must differ from {other}, got {path}.")
+    if options.html is not None:
+        from skeval.report._page import check_extra
+
+        check_extra()
 
 
 def read_columns(options: argparse.Namespace, **how: Any) -> Table:
@@ -220,35 +223,6 @@ def write_pages(
         command = escape_controls(options.line)
         report.to_html(options.html, title=title, command=command, notes=notes)
         yield f"written to {options.html}"
-
-
-def check_outputs(options: argparse.Namespace) -> None:
-    """Raise an error before the work if a result could not be written afterwards."""
-    if options.memory is not None and Path(options.memory).is_file():
-        raise ValueError(f"--memory must name a folder, got the file {options.memory!r}.")
-    # each file must be writable, and distinct from the others
-    taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
-    for name in ("json", "html", "markdown"):
-        if getattr(options, name) is None:
-            continue
-        path = Path(getattr(options, name))
-        if not path.absolute().parent.is_dir():
-            raise ValueError(f"--{name}: the folder {str(path.parent)!r} does not exist.")
-        place = path if path.exists() else path.absolute().parent
-        if path.is_dir() or not os.access(place, os.W_OK):
-            raise ValueError(f"--{name}: {str(path)!r} cannot be written. Choose another file.")
-        other = taken.setdefault(path.resolve(), f"--{name}")
-        if other != f"--{name}":
-            raise ValueError(f"--{name} must differ from {other}, got {path}.")
-    if options.html is not None:
-        if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
-            raise ValueError(
-                f"--html must name a file that ends in .html, got {options.html!r}. For a PDF, "
-                "print the page from a browser."
-            )
-        from skeval.report._page import check_extra
-
-        check_extra()
 
 
 def run(
@@ -282,8 +256,7 @@ def deliver(
 
     options.progress.close()
     # the report as text: all of it, or a summary
-    report, numbered = _name_samples(report, table, options), _note_numbers(report, options)
-    notes = [*table.notes, *table.hints, *notes, *numbered]
+    report, notes = _name_samples(report, table, options), [*table.notes, *table.hints, *notes]
     whole = options.full or options.whole
     # a whole report in a file or pipe is not divided, so that it can be searched
     is_terminal = sys.stdout is not None and sys.stdout.isatty()
@@ -330,17 +303,6 @@ def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> Any
     rows = table.rows[places]
     names = rows if options.id is None else table.left_out[options.id][places]
     return replace(report, hard_samples=replace(hard, sample=rows, name=names.astype(str)))
-
-
-def _note_numbers(report: Any, options: argparse.Namespace) -> list[str]:
-    """Return a note on the numbers of samples, unless a summary, which lists none, is all."""
-    hard = getattr(getattr(report, "first", report), "hard_samples", None)
-    listed = options.full or options.html or options.markdown or options.json
-    if not listed or hard is None or not len(hard.sample):
-        return []
-    if options.id is not None or options.data in BUNDLED:
-        return []
-    return ["samples are numbered as the rows of the file, from 1. --id COLUMN names them."]
 
 
 MAX_WIDTH, LINE_WIDTH = 100, 70
@@ -458,14 +420,8 @@ def choose_task(table: Table, options: argparse.Namespace) -> None:
             f"{table.source}: the target {table.roles['target'][0]!r} must have several values, "
             f"but is {y.tolist()[0]!r} in all {len(y)} rows. --target COLUMN names another column."
         )
-    if task == "classes" and fractions:
-        raise ValueError(
-            f"--task classes needs a target of classes, but the target has {n_distinct} "
-            "distinct numbers with decimals. Leave out --task, or write classes in the file."
-        )
     if y.dtype.kind not in "iuf":
-        if task == "numbers":
-            raise ValueError(f"--task numbers needs a numeric target, got the value {str(y[0])!r}.")
+        table.is_numeric = task == "numbers"  # which evaluate refuses
         return
     numeric = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
     # predicted fractions of more than two whole numbers are numbers
@@ -528,7 +484,10 @@ REMEDIES = {
         "If they are models, rename the columns, because these are the names of the classes"
     ),
     r"kind='numbers'": "--task numbers",
+    r"a dict with .* above 0": "sensitivity=0.9, specificity=0.9 or cost_ratio=5",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
+    r"pandas\.Series\(y\)\S+ makes them equal": "Write each in one way in the file",
+    r"Use a regressor, or convert the numbers to classes": "Leave out --task classes",
     r"pass predictions\[[^]]*\]\.astype\(float\)": "pass --task numbers",
     r", or convert them, as by y_proba >= 0\.5": ", or write the predicted classes to the file",
     r"as the estimator": "as --estimator",

@@ -130,13 +130,10 @@ def note_labels(table: Table) -> None:
 def parse_range(text: str) -> range:
     """Return the numbers of clusters of ``A:B`` or of one number."""
     match = re.fullmatch(r"(\d{1,9})(?::(\d{1,9}))?", text)
-    if match is None:
-        raise ValueError(f"--k must be a range such as 2:8, or one number, got {text!r}.")
-    first, last = int(match[1]), int(match[2] or match[1])
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 2 <= first <= last:
-        low, high = max(2, min(first, last)), max(3, first, last)
         raise ValueError(
-            f"--k must ascend from 2 or more clusters, got {text!r} (did you mean {low}:{high}?). "
-            "A single cluster is always tested."
+            f"--k must be an ascending range from 2 or more clusters, such as 2:8, or one number, "
+            f"got {text!r}. A single cluster is always tested."
         )
     return range(first, last + 1)

@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -219,16 +219,8 @@ def _note_files(
             f"the {values.kind} refer to the class {values.positive!r}. {other} means that they "
             "refer to the other class."
         )
-    elif metric is not None and _depends_on_class(values, metric):
-        yield f"{metric} is that of the class {values.positive!r}. {other} chooses the other class."
-
-
-def _depends_on_class(values: Values, metric: Any) -> bool:
-    """Return whether a metric of two classes changes if the other class is positive."""
-    from skeval.model_selection._metric_interval import find_metric
-
-    score, pair = find_metric(metric), (values.true, values.columns[0])
-    return not math.isclose(score(*pair), score(*(1 - column for column in pair)))
+    elif metric is not None:
+        yield f"the positive class is {values.positive!r}. {other} chooses the other class."
 
 
 def _write_lines(comparisons: Sequence[Any], notes: Sequence[str], width: int) -> list[str]:
@@ -287,7 +279,7 @@ def _report_both(
 
 def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     """Return both files, the second in the order of the first, and the column of the names."""
-    from skeval._commands._data import Table, is_id, read_source
+    from skeval._commands._data import Table, read_source
 
     options.predictions = [options.predictions]
     files = [
@@ -298,12 +290,19 @@ def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     roles = {options.target or "target", *options.predictions, options.groups} - {None}
 
     def names_rows(name: str) -> bool:
-        return name == options.id or (options.id is None and is_id(name) and name not in roles)
+        is_id = name.lower() == "id" or name.lower().endswith(("_id", " id"))
+        return name == options.id or (options.id is None and is_id and name not in roles)
 
     columns = [
         read_source(file, lambda name: names_rows(name) or name == options.groups) for file in files
     ]
-    key = options.id or _find_id(files, columns, filter(names_rows, columns[0]))
+    # a column with the name of an identifier that names the rows of a file, best those of both
+    found = {}
+    for name in filter(names_rows, columns[0].keys() & columns[1].keys()):
+        one, other = (column[name].tolist() for column in columns)
+        if len({*one}) == len(one) or len({*other}) == len(other):
+            found[name] = {*one} == {*other}
+    key = options.id or max(sorted(found), key=found.__getitem__, default=None)
     for file in files:
         file.id = key
     tables = [Table(file, column) for file, column in zip(files, columns, strict=True)]
@@ -313,35 +312,6 @@ def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     if options.groups is not None:
         _check_rows(tables, f"column {options.groups!r}", [t.groups for t in tables], key)
     return tables, key
-
-
-def _find_id(
-    files: Sequence[argparse.Namespace],
-    columns: Sequence[Mapping[str, np.ndarray]],
-    names: Iterable[str],
-) -> str | None:
-    """Return the column with the name of an identifier that matches the rows of both files.
-
-    A column in which both files repeat values, such as patients, must have the same order.
-    """
-    found = {}
-    for name in names:
-        if name not in columns[1]:
-            continue
-        one, other = (column[name].tolist() for column in columns)
-        if len(set(one)) == len(one) or len(set(other)) == len(other):
-            found[name] = set(one) == set(other)
-        elif one != other and Counter(one) == Counter(other):
-            place = next(
-                k for k, pair in enumerate(zip(one, other, strict=True)) if len({*pair}) > 1
-            )
-            raise ValueError(
-                f"the files have the same values of {name!r} in another order: row {place + 1} of "
-                f"{files[0].data} has {one[place]!r}, and of {files[1].data} {other[place]!r}. "
-                "Sort both files alike, or pass --id COLUMN if another column identifies the rows."
-            )
-    # a column with the same values in both files, if there is one
-    return max(found, key=found.__getitem__, default=None)
 
 
 def _name_row(table: Table, place: int) -> str:

@@ -238,7 +238,7 @@ def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray,
     If the samples have no names, the names are their row numbers.
     """
     _checks.check_same_length(X=X, y=rows["y"], time=time)
-    _checks.refuse_shuffled_index(X, rows | {"time": time})
+    _checks.refuse_shuffled_index({"X": X, **rows, "time": time})
     # numbers, or dates in each possible reading
     values = np.asarray(time)
     readings = [values.astype(float)] if values.dtype.kind in "biuf" else read_times(values)

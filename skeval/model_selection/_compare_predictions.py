@@ -54,7 +54,7 @@ from skeval.utils._checks import Alternative, RandomStateLike, read_arrays
 from skeval.utils._compat import is_plain_scorer
 
 
-@_checks.in_order(y_true=_checks.is_no_function)
+@_checks.in_order(y_true=lambda value: not callable(value))
 @read_arrays
 def compare_predictions(
     y_true: Any,

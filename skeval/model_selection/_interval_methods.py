@@ -718,7 +718,7 @@ def add_positive_weight(inputs: Inputs, sample_weight: Any) -> Inputs:
             f"sample_weight must be None for method={inputs.method!r}, which draws all samples "
             f"with equal probability. For weights, use {able}."
         )
-    _checks.refuse_shuffled_index(inputs.X, {"sample_weight": sample_weight})
+    _checks.refuse_shuffled_index({"X": inputs.X, "sample_weight": sample_weight})
     weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0. Leave out samples with zero weight.")

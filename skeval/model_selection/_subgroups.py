@@ -149,7 +149,6 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
             f"by must have a subgroup for each of {n_samples} samples, got {shape}. Pass the "
             "column of a data frame, not its name."
         )
-    _checks.refuse_measurement("by", np.asarray(by))
     values = ["missing" if _checks.is_missing(value) else value for value in list(by)]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]

@@ -366,7 +366,7 @@ def prepare_fits(inputs: Inputs, options: _parts.RunOptions) -> tuple[Runner, Fi
                 f"{column.shape}."
             )
     if options.by is not None:
-        _checks.refuse_shuffled_index(inputs.X, {"by": options.by})
+        _checks.refuse_shuffled_index({"X": inputs.X, "by": options.by})
         read_subgroups(options.by, len(inputs.target))  # raise before the work
     request = request_scores(inputs, options)
     inputs = add_positive_weight(inputs, options.sample_weight)
@@ -623,7 +623,7 @@ def _summarize_searches(evaluation: _parts.Evaluation) -> Estimate | None:
             return None
 
 
-def _check_order(evaluation: _parts.Evaluation) -> list[CheckResult]:
+def _check_order(evaluation: _parts.Evaluation) -> Iterator[CheckResult]:
     """Return the findings about the order of the rows."""
     X, folds, options = evaluation.inputs.X, evaluation.folds, evaluation.options
     columns = _data_checks.name_columns(X, options.feature_names)

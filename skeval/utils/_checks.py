@@ -54,13 +54,12 @@ RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 
 def check_confidence_level(confidence_level: float) -> None:
-    """Raise unless a confidence level lies strictly between 0 and 1, so that limits differ."""
-    least, is_number = float(np.finfo(float).eps), isinstance(confidence_level, Real)
-    if not is_number or not least <= confidence_level < 1:
-        rule = ", by more than a rounding error" if is_number and 0 < confidence_level < 1 else ""
+    """Raise unless a confidence level lies strictly between 0 and 1."""
+    least = np.finfo(float).eps  # limits of the interval would be equal
+    if not isinstance(confidence_level, Real) or not least <= confidence_level < 1:
         raise ValueError(
-            f"confidence_level must satisfy 0 < confidence_level < 1{rule}, got "
-            f"{confidence_level!r}{suggest_fraction(confidence_level)}."
+            f"confidence_level must satisfy 0 < confidence_level < 1, got {confidence_level!r}"
+            f"{suggest_fraction(confidence_level)}."
         )
 
 
@@ -102,6 +101,8 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
     if not all(_has_method(value, method) for method in methods):
         # suggest the function for such a value, or the order of the arguments
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
+        several = value.values() if isinstance(value, Mapping) else value
+        several = several if isinstance(value, Mapping | list | tuple) else ()
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
         if isinstance(value, str) and "~" in value:
             text += " Instead of a formula, pass columns: frame[['a', 'b']] as X, frame['y'] as y."
@@ -109,7 +110,7 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
             text += " Pass an estimator, such as SVC(), instead of its name."
         elif "fit" in methods and (hasattr(value, "predict") or callable(value)):
             text += " Without a fit, call skeval.evaluate_predictions(y_true, predictions)."
-        elif name == "estimator" and any(hasattr(one, "fit") for one in list_items(value)):
+        elif name == "estimator" and any(hasattr(one, "fit") for one in several):
             text += " skeval.evaluate and skeval.compare_classifiers accept several models."
         elif name in ORDERS and not is_no_table(value):
             text += f" The order of arguments is {ORDERS[name]}."
@@ -118,12 +119,6 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         raise TypeError(text)
     if "predict" in methods:
         refuse_untagged_classifier(name, value)
-
-
-def list_items(value: Any) -> list[Any]:
-    """Return the items of a list or dict, and none of anything else."""
-    values = value.values() if isinstance(value, Mapping) else value
-    return list(values) if isinstance(value, Mapping | list | tuple) else []
 
 
 def refuse_class(name: str, value: Any) -> None:
@@ -338,11 +333,6 @@ def is_no_table(value: Any) -> bool:
     return not hasattr(value, "__array__") and not hasattr(value, "__dataframe__")
 
 
-def is_no_function(value: Any) -> bool:
-    """Return whether a value can be data, but not a metric."""
-    return not callable(value)
-
-
 def check_option(name: str, value: str, options: Iterable[str]) -> str:
     """Return `value`, or raise unless it is one of the options."""
     options = tuple(options)
@@ -435,16 +425,6 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
     # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(plain_text(data), input_name=name, **options)
-
-
-def check_no_clusterer(name: str, labels: Any) -> None:
-    """Raise an error if a clusterer is passed as labels."""
-    if hasattr(labels, "fit_predict"):
-        clusterer = labels.__name__ if isinstance(labels, type) else type(labels).__name__
-        raise TypeError(
-            f"{name} must be an array of labels, got the clusterer {clusterer}. Pass "
-            "clusterer.fit_predict(X), or labels_ of a fitted clusterer."
-        )
 
 
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
@@ -542,9 +522,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     if np.ndim(groups) > 2:
         raise ValueError(f"groups must have at most two dimensions, got {np.ndim(groups)}.")
     if np.ndim(groups) < 2:
-        groups = check_y("groups", np.asanyarray(groups))
-        refuse_measurement("groups", groups)
-        return groups
+        return check_y("groups", np.asanyarray(groups))
     # kinds of groups in columns
     if hasattr(groups, "columns"):
         columns = [groups[name] for name in groups.columns]
@@ -557,7 +535,16 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
         return named[0]
     # kinds that are not nested in another one
     codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in named]
-    kept = _find_coarsest(codes)
+    firsts = [np.unique(code, return_index=True)[1] for code in codes]
+    kept = [
+        kind
+        for kind, (own, first) in enumerate(zip(codes, firsts, strict=True))
+        if not any(
+            (place < kind or (place > kind and other.max() < own.max()))
+            and np.all(other == other[first][own])
+            for place, other in enumerate(codes)
+        )
+    ]
     if len(kept) == 1:
         return named[kept[0]]
     if not crossed:
@@ -567,34 +554,6 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
             "evaluate_predictions supports crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
-
-
-def refuse_measurement(name: str, values: np.ndarray) -> None:
-    """Raise an error if more than half of the groups of samples are different decimals."""
-    numbers = values[values == values] if values.dtype.kind == "f" else values[:0]
-    n_different = len(np.unique(numbers))
-    if n_different > len(values) / 2 and np.any(numbers % 1):
-        raise ValueError(
-            f"{name} must contain values that samples share, got {n_different} different decimals "
-            f"for {len(values)} samples. Replace a measurement by ranges, such as '40 to 50'."
-        )
-
-
-def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
-    """Return the kinds of groups that are not nested in another. The first of equal ones."""
-    kept = list(range(len(codes)))
-    for kind in range(len(codes)):
-        first = np.unique(codes[kind], return_index=True)[1]
-        for other in kept:
-            nested = bool(np.all(codes[other] == codes[other][first][codes[kind]]))
-            if (
-                nested
-                and other != kind
-                and (other < kind or codes[other].max() < codes[kind].max())
-            ):
-                kept.remove(kind)
-                break
-    return kept
 
 
 def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -> np.ndarray | None:
@@ -620,27 +579,19 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
 
 def number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return unique values and inverse, like `np.unique`, without sorting narrow integers."""
-    shifted = shift_integers(values)
-    if shifted is None:
+    # counts of a wide range would take more memory than the values
+    low, high = 0, -1
+    if values.dtype.kind in "iub" and values.size:
+        low, high = int(values.min()), int(values.max())
+    if not 0 <= high - low < max(1024, 4 * values.size):
         names, codes = np.unique(values, return_inverse=True)
         return names, codes.reshape(-1)
-    codes, n_codes = shifted
-    used = np.bincount(codes, minlength=n_codes) > 0
-    names = np.flatnonzero(used).astype(values.dtype) + values.min()
-    return names, codes if used.all() else (np.cumsum(used) - 1)[codes]
-
-
-def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
-    """Return integers minus the smallest, and the size of their range, or None if it is wide."""
-    if values.dtype.kind not in "iub" or not values.size:
-        return None
-    # counts of a wide range would take more memory than the values
-    low, high = int(values.min()), int(values.max())
-    if high - low >= max(1024, 4 * values.size):
-        return None
     # differences of small signed integers can overflow
     wide = values if values.dtype.kind == "u" else values.astype(np.int64, copy=False)
-    return (wide - low if low else wide).astype(np.intp, copy=False), high - low + 1
+    codes = (wide - low if low else wide).astype(np.intp, copy=False)
+    used = np.bincount(codes, minlength=high - low + 1) > 0
+    names = np.flatnonzero(used).astype(values.dtype) + values.min()
+    return names, codes if used.all() else (np.cumsum(used) - 1)[codes]
 
 
 def find_missing(values: np.ndarray) -> np.ndarray:
@@ -680,12 +631,20 @@ def check_complete(name: str, y: Any) -> None:
         )
 
 
+CODES = ({0, 1}, {-1, 1}, {1, 2})
+"""Usual codes of two classes."""
+MANY_LABELS = 10
+"""Fewer labels may lack classes."""
+
+
 def check_comparable(
     y_true: np.ndarray, name: str, labels: np.ndarray, *, of_part: bool = False
 ) -> None:
-    """Raise an error if labels can never be equal, instead of counting every prediction as wrong.
+    """Raise if labels and classes have different names, which would count as wrong predictions.
 
-    `of_part`: whether the labels belong to a subset, such as a fold, which may lack classes.
+    Names differ by type, by case or spaces, have none in common, or are codes of the same number
+    of classes. `of_part` marks labels of a part of the samples, such as a fold, which may lack
+    classes.
     """
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "S":
@@ -701,46 +660,22 @@ def check_comparable(
             f"y_true and {name} must both contain numbers or both contain strings, got {true!r} "
             f"and {label!r}. Give both the same class names."
         )
-    refuse_other_names(y_true, name, labels, of_part)
-
-
-CODES = ({0, 1}, {-1, 1}, {1, 2})
-"""Usual codes of two classes."""
-
-
-MANY_LABELS = 10
-"""Fewer labels may lack classes."""
-
-
-def refuse_other_names(
-    y_true: np.ndarray, name: str, labels: np.ndarray, of_part: bool = False
-) -> None:
-    """Raise if labels and classes have different names, which would count as wrong predictions.
-
-    Names differ by case or spaces, have none in common, or are codes of the same number of
-    classes. `of_part` marks labels of a part of the samples, such as a fold, which may lack
-    classes.
-    """
     numbers = y_true.dtype.kind in "biuf" and labels.dtype.kind in "biuf"
     if numbers and (y_true.min(), y_true.max()) == (labels.min(), labels.max()):
         return  # none of the cases below, and faster
     classes, found = set(np.unique(y_true).tolist()), set(np.unique(labels).tolist())
-    if found <= classes or classes <= found:
+    others = sorted(found - classes)
+    if not others or classes <= found:
         return
     # names that differ by case or spaces
-    plain = {str(one).strip().casefold() for one in classes}
-    others = sorted(found - classes)
+    plain = {str(one).strip().casefold() for one in classes if isinstance(one, str)}
     alike = [label for label in others if str(label).strip().casefold() in plain]
     # other names, or codes, of as many classes
-    none_in_common = len(classes) > 1 and not found & classes
-    coded = found in CODES and classes in CODES
-    if not any(isinstance(one, str) for one in classes):
-        alike = []
-        shifted = any({one + shift for one in classes} == found for shift in (-1, 1))
-        coded |= shifted and len(classes) > 1
-    if of_part:
-        none_in_common &= len(found) == len(classes)
-    if not alike and (len(labels) < MANY_LABELS or not (none_in_common or coded)):
+    different = len(classes) > 1 and not found & classes
+    different &= not of_part or len(found) == len(classes)
+    shifted = [{one + by for one in classes} for by in (-1, 1) if numbers and len(classes) > 1]
+    different |= found in shifted or (found in CODES and classes in CODES)
+    if not alike and (len(labels) < MANY_LABELS or not different):
         return
     wrong, why = (alike, ", which differ only in case or spaces") if alike else (others, "")
     raise ValueError(
@@ -778,8 +713,8 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
         )
 
 
-def refuse_swapped_data(X: Any, y: Any) -> None:
-    """Raise if `X` or `y` is a string, or if `X` has one column of numbers and `y` has several."""
+def refuse_names_for_data(X: Any, y: Any) -> None:
+    """Raise an error if `X` or `y` is a string, or `X` a mapping."""
     if isinstance(X, str):
         raise TypeError(
             f"X must be a table of features, got the string {X!r}. Read a file with "
@@ -795,30 +730,32 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
             f"y must contain the label or number of each sample, got the string {y!r}. With a data "
             f"frame, pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
         )
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
-        raise ValueError(
-            f"X and y look swapped: X has the shape {np.shape(X)}, and y has {np.shape(y)}. The "
-            "order is (estimator, X, y)."
-        )
 
 
-def refuse_shuffled_index(X: Any, columns: Mapping[str, Any]) -> None:
-    """Raise if a column has another index than `X`, as in pandas, or its labels in another order.
+def refuse_shuffled_index(columns: Mapping[str, Any]) -> None:
+    """Raise if a column has another index than the first, or its labels in another order.
 
     An index 0, 1, ... next to other labels is ignored, as in scikit-learn, because it may have
     been reset.
     """
-    index = index_of(X)
-    if index is None:
-        return
-    for name, values in columns.items():
-        other = index_of(values)
-        if other is None or len(other) != len(index) or index.equals(other):
+    indexes = {name: index_of(values) for name, values in columns.items()}
+    indexes = {name: index for name, index in indexes.items() if index is not None}
+    for name, other in indexes.items():
+        first, index = next(iter(indexes.items()))
+        if len(other) != len(index) or index.equals(other):
             continue
-        reset = list(range(len(index))) in (index.tolist(), other.tolist())
-        if not reset or (index.is_unique and set(index) == set(other)):
-            raise ValueError(explain_other_index("X", index, name, other))
+        same = index.is_unique and other.is_unique and set(index) == set(other)
+        if not same and list(range(len(index))) in (index.tolist(), other.tolist()):
+            continue
+        # the remedy matches the rows by their labels
+        match = f"Pass {name}.loc[{first}.index] to match the rows by index. " if same else ""
+        if not same and index.isin(other).any():
+            match = f"Pass {first}.loc[common] and {name}.loc[common], where common = "
+            match += f"{first}.index.intersection({name}.index), to match the rows by index. "
+        raise ValueError(
+            f"{name} must have the index of {first}, in the same order, got a different one. "
+            f"{match}If row i of both is the same sample, pass {name}.to_numpy()."
+        )
 
 
 def native_labels(name: str, y: Any) -> Any:
@@ -836,9 +773,11 @@ def native_labels(name: str, y: Any) -> Any:
     native = np.array(objects.tolist())
     alike = native.dtype.kind in "biuf" and native.shape == objects.shape
     if not alike or len(set(native.tolist())) < len(set(objects.tolist())):
-        refuse_big_integers(name, objects.ravel().tolist())
         kinds = ", ".join(sorted({type(label).__name__ for label in objects.flat}))
-        raise ValueError(f"{name} must contain only numbers, booleans or strings, got {kinds}.")
+        raise ValueError(
+            f"{name} must contain only numbers of at most 64 bits, booleans or strings, got "
+            f"{kinds}."
+        )
     return native
 
 
@@ -1034,8 +973,11 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
     largest = float(np.abs(sums - 1).max())
     if largest <= 1e-9:
         return columns
+    # the decimals to which all probabilities are rounded; 32-bit floats have seven digits
+    decimals, half = 1, bool((columns == columns.astype(np.float16)).all())
+    while decimals < MOST_DECIMALS and np.abs(columns - columns.round(decimals)).max() > 1e-7:
+        decimals += 1
     # rounded rows may deviate from 1 by the rounding of each column
-    decimals, half = count_decimals(columns), bool((columns == columns.astype(np.float16)).all())
     unit = HALF_PRECISION if half else 0.5 * 10.0**-decimals
     if largest > columns.shape[1] * unit + 1e-9:
         return None
@@ -1043,16 +985,6 @@ def normalize_rows(columns: NDArray[np.float64]) -> NDArray[np.float64] | None:
         columns = columns.round(decimals)
     clipped = columns.clip(0.0, 1.0)
     return clipped / clipped.sum(axis=1, keepdims=True)
-
-
-def count_decimals(values: NDArray[np.float64]) -> int:
-    """Return the number of decimals to which numbers are rounded, from 1 to `MOST_DECIMALS`."""
-    for decimals in range(1, MOST_DECIMALS):
-        scaled = values * 10.0**decimals
-        # 32-bit floats have seven digits
-        if np.abs(scaled - np.rint(scaled)).max() <= 1e-7 * 10.0**decimals:
-            return decimals
-    return MOST_DECIMALS
 
 
 def check_rows(name: str, columns: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -1147,17 +1079,6 @@ def index_of(values: Any) -> Any:
     return index if hasattr(index, "equals") else None
 
 
-def refuse_big_integers(name: str, values: Any) -> None:
-    """Raise an error if labels are integers that no dtype of NumPy represents exactly."""
-    big = (one for one in values if type(one) is int and not -(2**63) <= one < 2**63)
-    first = next(big, None)
-    if first is not None:
-        raise ValueError(
-            f"{name} must contain integers of at most 64 bits, got {first}. Pass such class names "
-            f"as strings, list(map(str, {name}))."
-        )
-
-
 def count_dimensions(X: Any) -> int:
     """Return the number of dimensions of data, or 1 for samples that differ in length."""
     try:
@@ -1173,19 +1094,6 @@ def refuse_mask(name: str, values: Any) -> None:
             f"{name} must not have masked values, got {np.ma.count_masked(values)} of "
             f"{values.size}. Leave these samples out, or fill in missing values: {name}.filled()."
         )
-
-
-def explain_other_index(first: str, index: Any, name: str, other: Any) -> str:
-    """Return the error message for two different indexes, with the remedy."""
-    same = index.is_unique and other.is_unique and set(index) == set(other)
-    match = f"Pass {name}.loc[{first}.index] to match the rows by index. " if same else ""
-    if not same and index.isin(other).any():
-        match = f"Pass {first}.loc[common] and {name}.loc[common], where common = "
-        match += f"{first}.index.intersection({name}.index), to match the rows by index. "
-    return (
-        f"{name} must have the index of {first}, in the same order, got a different one. "
-        f"{match}If row i of both is the same sample, pass {name}.to_numpy()."
-    )
 
 
 CONSTRAINTS: dict[str, list[object] | str] = {
@@ -1253,7 +1161,8 @@ def read_arrays(function: FunctionT) -> FunctionT:
                 check_column_names(order, name, named[name])
         # errors of other packages name the arguments with data
         mine = plain and not callable(named.get("metric"))
-        data = [name for name in names if is_data(named.get(name))] if mine else []
+        sized = [name for name in names if hasattr(named.get(name), "__len__")] if mine else []
+        data = [name for name in sized if not isinstance(named[name], str | bytes)]
         try:
             with naming(*data, known=names):
                 return function(*arrays, **kwargs)
@@ -1287,11 +1196,6 @@ def shorten(text: str) -> str:
 
 CALLED = {"estimator", "estimators", "clusterer", "metrics", "scoring"}
 """Arguments that raise their own errors, such as a metric that is not a name."""
-
-
-def is_data(value: Any) -> bool:
-    """Return whether a value may contain the data of samples."""
-    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
 
 
 def to_numpy(value: Any) -> Any:
@@ -1328,28 +1232,16 @@ RESPONSES = {"y_pred", "y_score", "y_proba"}
 
 
 def check_pairs(arguments: Mapping[str, Any]) -> None:
-    """Raise if arguments have the same index in another order, or masked values."""
-    first: tuple[str, Any] | None = None
-    for name, values in name_arrays(arguments):
+    """Raise if arguments have different indexes, masked values, or are sparse."""
+    arrays = dict(name_arrays(arguments))
+    for name, values in arrays.items():
         refuse_mask(name, values)
         # a sparse matrix is useful for several labels only
         if issparse(values) and (values.ndim < 2 or values.shape[1] == 1):
             raise TypeError(
                 f"{name} must be a dense array, got a sparse one. Use {name}.toarray().ravel()."
             )
-        if isinstance(values, list) or getattr(values, "dtype", None) == np.dtype(object):
-            refuse_big_integers(name, values)
-        # compare with the first index
-        index = index_of(values)
-        if index is None:
-            continue
-        if first is None:
-            first = name, index
-            continue
-        same = len(index) != len(first[1]) or index.equals(first[1])
-        # without a common label, one of the two indexes was reset
-        if not same and index.isin(first[1]).any():
-            raise ValueError(explain_other_index(*first, name, index))
+    refuse_shuffled_index(arrays)
 
 
 def check_column_names(classes: list[Any], name: str, frame: Any) -> None:

@@ -91,10 +91,8 @@ def test_equal_predictions_are_not_worse_by_any_margin(files, capsys):
     assert "undefined" not in printed
 
 
-@pytest.mark.parametrize(
-    ("metric", "depends"), [("f1", True), ("recall_score", True), ("matthews_corrcoef", False)]
-)
-def test_the_class_of_a_metric_of_one_class_is_named(metric, depends, tmp_path, capsys):
+@pytest.mark.parametrize("metric", ["f1", "recall_score"])
+def test_the_class_of_a_metric_of_one_class_is_named(metric, tmp_path, capsys):
     y, paths = np.repeat(["cat", "dog"], [30, 40]), [str(tmp_path / f"{k}.csv") for k in range(2)]
     for path, rows in zip(paths, [[0, 1, 45], [2, 50, 51, 52]], strict=True):
         predicted = y.copy()
@@ -103,10 +101,10 @@ def test_the_class_of_a_metric_of_one_class_is_named(metric, depends, tmp_path, 
     for label, other in (("dog", "cat"), ("cat", "dog")):
         main(["compare", *paths, "--metric", metric, "--pos-label", label])
         printed = " ".join(capsys.readouterr().out.split())
-        assert (f"class {label!r}. --pos-label {other}" in printed) == depends
+        assert f"class is {label!r}. --pos-label {other}" in printed
 
 
-@pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "-1%", "nan", "5 %%"])
+@pytest.mark.parametrize("margin", ["1", "100%", "0", "-0.1", "nan", "5 %%"])
 def test_a_margin_that_allows_everything_is_refused(files, margin, capsys):
     try:
         status = main(["compare", files["old"], files["bad"], "--margin", margin])
@@ -308,19 +306,6 @@ def test_a_file_without_rows_is_named(tmp_path, capsys):
     (tmp_path / "b.csv").write_text("id,target,prediction\n")
     assert main(words) == 2
     assert "b.csv must contain at least two rows" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("option", ["--target", "--predictions", "--prediction"])
-@pytest.mark.parametrize("numbers", [False, True])
-def test_an_identifier_is_neither_a_target_nor_a_prediction(tmp_path, capsys, option, numbers):
-    words = write_pair(tmp_path, score=np.linspace(0, 1, 40))
-    if numbers:
-        for path in words[1:]:
-            pd.read_csv(path).assign(id=np.arange(40)).to_csv(path, index=False)
-    assert main([*words, option, "id"]) == 2
-    error = capsys.readouterr().err
-    assert "names 'id', which identifies the rows" in error
-    assert f"columns are '{'prediction' if option == '--target' else 'target'}'" in error
 
 
 @pytest.mark.parametrize("words", [["yes", "no"], ["ill", "well"]])

@@ -40,7 +40,7 @@ def test_a_german_file_is_read_with_its_options(tmp_path):
     path = tmp_path / "a.csv"
     frame = pd.DataFrame(BASE | {"Größe": AMOUNTS / 8, "Ort": ["Köln", "Graz", None] * 20})
     frame.to_csv(path, sep=";", decimal=",", encoding="latin-1", index=False)
-    with pytest.raises(ValueError, match=r"can't decode byte 0xf6 .*[.] Name its encoding"):
+    with pytest.raises(ValueError, match=r"can't decode byte 0xf6 .*[.] Check .*--encoding"):
         load(path)
     with pytest.raises(ValueError, match=r"'Größe' is nearly numeric: '.*pass --decimal ,;"):
         load(path, "--encoding", "latin-1")
@@ -193,18 +193,11 @@ def test_a_missing_package_is_named(tmp_path, capsys, monkeypatch, name, package
 
 
 @pytest.mark.parametrize(
-    ("name", "option"),
-    [
-        ("iris", "--sep=,"),
-        ("a.npz", "--na=0"),
-        ("a.parquet", "--decimal=,"),
-        ("a.xlsx", "--encoding=utf-8"),
-        ("a.xlsx", "--no-header"),
-    ],
+    ("name", "option"), [("iris", "--sep=,"), ("a.npz", "--na=0"), ("a.parquet", "--decimal=,")]
 )
 def test_options_of_other_files_are_refused(tmp_path, name, option):
     path = name if name == "iris" else tmp_path / name
-    with pytest.raises(ValueError, match=rf"is only for a CSV (or Excel )?file, got '{path}'"):
+    with pytest.raises(ValueError, match=rf"is only for a CSV or Excel file, got '{path}'"):
         load(path, option)
 
 
@@ -216,9 +209,12 @@ def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
     assert load(path, "--skiprows", "2").feature_names == ["a", "b"]
     frame = pd.DataFrame([["A study", None, None], ["a", "b", "target"], [1, 2, 0], [3, 4, 1]])
     frame.to_excel(tmp_path / "a.xlsx", index=False, header=False)
-    with pytest.raises(ValueError, match=r"column 2 has no name[.] .* --skiprows N"):
-        load(tmp_path / "a.xlsx", "--target", "A study")
+    with pytest.raises(ValueError, match="no column 'target'"):
+        load(tmp_path / "a.xlsx")
     table = load(tmp_path / "a.xlsx", "--skiprows", "1")
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+    # a file without names
+    table = load(tmp_path / "a.xlsx", "--skiprows", "2", "--no-header", "--target", "x2")
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
 
 
@@ -238,10 +234,12 @@ def test_a_first_column_without_a_name(tmp_path, name):
     assert (
         table.notes[1] == "the first column has no name and contains row numbers. It is left out."
     )
+    # a name of pandas for other columns, such as row names in another order
     for order in ([name, "x", "target"], ["x", name, "target"]):
         frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
-        with pytest.raises(ValueError, match=r"has no name. Name it, or pass --drop 'Unnamed: "):
-            load(tmp_path / "a.csv")
+        assert len(load(tmp_path / "a.csv").feature_names) == 2
+    frame[["x", name, "target"]].to_csv(tmp_path / "a.csv", index=False)
+    assert len(load(tmp_path / "a.csv").feature_names) == 2
 
 
 @pytest.mark.parametrize(
@@ -270,15 +268,15 @@ def test_missing_labels_are_named_and_dropped_on_demand(tmp_path, labels, messag
 
 
 @pytest.mark.parametrize("spelling", ["yes", "yes ", "  yes", "Yes", "y  es"])
-def test_blanks_around_labels_are_stripped_and_other_spellings_refused(tmp_path, spelling):
+def test_blanks_around_labels_are_stripped_and_other_spellings_refused(tmp_path, capsys, spelling):
     labels = ["yes", "no ", spelling, "yes", "no ", "no ", "y es"]
     path = write_table(tmp_path / "a.csv", **{" x ": range(7), "target ": labels})
     if spelling.strip() == "yes":
         table = load(path)
         assert (set(table.y), table.feature_names) == ({"yes", "no", "y es"}, ["x"])
         return
-    with pytest.raises(ValueError, match=r"in case or spaces, .* --text target keeps them"):
-        load(path)
+    assert main(["evaluate", str(path)]) == 2
+    assert "differ only in case or spaces. Write each in one way in" in capsys.readouterr().err
     assert set(load(path, "--text", "target").y) == set(labels)
 
 
@@ -347,11 +345,17 @@ def test_compressed_files_are_read(tmp_path):
 
 
 def test_rows_are_numbered_as_in_the_file(tmp_path):
-    (tmp_path / "a.csv").write_text("x,target\n1,a\n2,b\n,\n,\n3,\n4,b\ninf,a\n")
+    (tmp_path / "a.csv").write_text("x,target\n1,a\n2,b\n,\n,\n3,\n4,b\n5,a\n")
     with pytest.raises(ValueError, match="has no value in row 5"):
         load(tmp_path / "a.csv")
-    with pytest.raises(ValueError, match="must be finite, got inf in row 7"):
-        load(tmp_path / "a.csv", "--drop-missing-target")
+    assert load(tmp_path / "a.csv", "--drop-missing-target").rows.tolist() == [1, 2, 6, 7]
+
+
+@pytest.mark.parametrize("column", ["a", "target"])
+def test_infinite_numbers_are_refused(tmp_path, column, capsys):
+    path = write(tmp_path / "a.csv", **{column: [*AMOUNTS[1:] / 8, np.inf]})
+    assert main(["evaluate", str(path)]) == 2
+    assert re.search("must be finite|infinity", capsys.readouterr().err)
 
 
 def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):
@@ -408,18 +412,12 @@ def test_unknown_columns_are_named_at_once(tmp_path):
     message = r"no column 'Age' for --drop \(did you mean 'age'\?\) and no column 'ill' for --id"
     with pytest.raises(ValueError, match=message):
         load(path, "--drop", "Age", "--id", "ill")
-    with pytest.raises(ValueError, match=r"--drop \(did you mean --drop age --drop x\?"):
+    with pytest.raises(ValueError, match=r"--drop \(did you mean 'age' and 'x'\?"):
         load(path, "--drop", "age,x")
-    with pytest.raises(ValueError, match=r"--target \(did you mean --target age\?"):
+    with pytest.raises(ValueError, match=r"--target \(did you mean 'age' and 'x'\?"):
         load(path, "--target", "age,x")
     with pytest.raises(ValueError, match="--target and --drop both name 'target'"):
         load(path, "--drop", "target")
-
-
-def test_separators_have_names(tmp_path):
-    for name, mark in {"tab": "\t", "Semicolon": ";", "pipe": "|"}.items():
-        pd.DataFrame(BASE).to_csv(tmp_path / "a.csv", sep=mark, index=False)
-        assert load(tmp_path / "a.csv", "--sep", name).feature_names == ["x"]
 
 
 def test_an_error_lists_the_last_column(tmp_path):
@@ -437,23 +435,14 @@ def test_a_target_in_a_row_is_the_sign_of_a_transposed_file(tmp_path, row):
     genes.insert(0, "gene", ["g", "g", *"hijklmno"])
     labels = pd.DataFrame([[row, "y", "n", "y", "n"]], columns=genes.columns)
     pd.concat([genes, labels]).to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(ValueError, match=r"One row contains 'target'.* transpose"):
+    with pytest.raises(ValueError, match=r"Rows must be samples.* transpose"):
         load(tmp_path / "a.csv")
-    for name in ("absent", "g", "y"):  # no row, or several
+    for name in ("absent", "y"):  # no row
         with pytest.raises(ValueError, match="no column") as error:
             load(tmp_path / "a.csv", "--target", name)
         assert "transpose" not in str(error.value)
     with pytest.raises(ValueError, match=r"no column 'gene'.* Leave out --no-header"):
         load(tmp_path / "a.csv", "--no-header", "--target", "gene")
-
-
-@pytest.mark.parametrize("role", ["groups", "by"])
-def test_measurements_are_no_groups(tmp_path, role):
-    path = write(tmp_path / "a.csv", dose=[f"{k}.5" for k in range(N)], few=AMOUNTS % 9 / 2)
-    with pytest.raises(ValueError, match=f"--{role} must .* 60 different decimals"):
-        load(path, f"--{role}", "dose")
-    assert load(path, f"--{role}", "few").rows.size == N
-    assert load(write(path, code=np.arange(N)), f"--{role}", "code").rows.size == N
 
 
 def test_a_row_of_totals_is_noted_and_explains_errors(tmp_path, capsys):
@@ -519,17 +508,16 @@ def test_rows_and_nameless_columns_without_values_are_left_out(tmp_path):
 def test_numbers_of_arrow_are_numbers(tmp_path):
     columns = {
         "decimal": pa.array([Decimal(value) / 4 for value in AMOUNTS.tolist()]),
-        "duration": pa.array((AMOUNTS * 1000).tolist(), pa.duration("ms")),
         "int": pa.array([None, *AMOUNTS[1:].tolist()]),
         "bool": pa.array((AMOUNTS % 2 == 0).tolist()),
         "target": pa.array(["a", "b"] * (N // 2)).dictionary_encode(),
     }
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     table = load(tmp_path / "a.parquet")
-    assert table.feature_names == ["decimal", "duration", "int", "bool"]
-    expected = np.column_stack([AMOUNTS / 4, AMOUNTS, AMOUNTS, AMOUNTS % 2 == 0])
+    assert table.feature_names == ["decimal", "int", "bool"]
+    expected = np.column_stack([AMOUNTS / 4, AMOUNTS, AMOUNTS % 2 == 0])
     np.testing.assert_array_equal(table.X[1:], expected[1:])
-    assert table.missing == [2]
+    assert table.missing == [1]
 
 
 def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_path, capsys):

@@ -303,16 +303,6 @@ def test_arguments_of_other_packages_are_suggested(function, given, meant):
         evaluate(GaussianNB(), X, Y, n_bootstraps=3)
 
 
-@pytest.mark.parametrize("function", [cross_val_error, error_interval, evaluate])
-def test_a_measurement_is_no_group(function):
-    with pytest.raises(ValueError, match=r"^groups must .* 60 different decimals"):
-        function(GaussianNB(), X, Y, groups=X[:, 0])
-    with pytest.raises(ValueError, match=r"^by must .* 60 different decimals"):
-        evaluate_predictions(Y, X[:, 1], by=X[:, 0])
-    for groups in (np.arange(60), np.arange(60) // 2 / 4, np.arange(60.0)):
-        assert function(GaussianNB(), X, Y, groups=groups) is not None
-
-
 def test_types_of_targets_metrics_and_classes_are_explained():
     y = np.repeat(["a", "b", "c"], 20)
     with pytest.raises(ValueError, match=r"^y must contain numbers for a regressor, got 'a'"):

@@ -457,6 +457,16 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
     assert crossed is not None
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_nested_kinds_are_the_coarsest_where_models_are_fitted(step):
+    X = np.random.default_rng(0).normal(size=(N, 2))
+    nested, coarsest = (
+        cross_val_error(GaussianNB(), X, LABELS, cv=3, groups=each, random_state=0)
+        for each in (NESTED[:, ::step], UNITS % 3)
+    )
+    assert str(nested) == str(coarsest)
+
+
 def difference_of(values, groups):
     """Return the difference of two systems with these differences of scores."""
     scores = {"a": values, "b": np.zeros(len(values))}

@@ -84,7 +84,6 @@ class PairCounts(NamedTuple):
 
 def encode(labels: ArrayLike, name: str) -> tuple[np.ndarray, int]:
     """Validate labels, and return codes ``0 .. n_codes - 1``. Strings and objects are hashed."""
-    _checks.check_no_clusterer(name, labels)
     options: Any = {"ensure_2d": False, "ensure_min_samples": 0, "dtype": None}
     array = np.asarray(_checks.check_data(name, labels, ensure_all_finite="allow-nan", **options))
     _checks.check_complete(name, array)

@@ -375,7 +375,7 @@ def silhouette_score(
     """
     if sample_size is not None:  # the same subsample as in scikit-learn for the same seed
         check_same_length(X=X, labels=labels)
-        refuse_shuffled_index(X, {"labels": labels})
+        refuse_shuffled_index({"X": X, "labels": labels})
         rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:sample_size]
         X, labels = safe_indexing(X, rows), safe_indexing(labels, rows)
         labels = getattr(labels, "array", labels)  # without an index, which may have been reset

@@ -47,7 +47,7 @@ SMALLEST, LARGEST = 1e-140, 1e140
 # constraints of internal indices: always, with a metric, with a pass over pairs
 CONSTRAINTS: dict[str, Any] = {
     "X": ["array-like", "sparse matrix"],
-    "labels": "no_validation",  # check_no_clusterer has the better message
+    "labels": "no_validation",  # check_y has the better message
     "noise": [StrOptions({"cluster", "drop", "singletons"}), None],
 }
 
@@ -60,7 +60,6 @@ PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 def make_partition(labels: Any, *, n_rows: int, noise: str | None) -> _distances.Partition:
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
     # one finite label for each row
-    _checks.check_no_clusterer("labels", labels)
     values = _checks.check_y("labels", labels)
     if len(values) != n_rows:
         raise ValueError(
@@ -119,7 +118,7 @@ def check_samples(
         data = _checks.check_data("X", X, accept_sparse="csr", dtype=np.float64)
         check_magnitude("X", data)
     # clusters, and the points in their order
-    _checks.refuse_shuffled_index(X, {"labels": labels})
+    _checks.refuse_shuffled_index({"X": X, "labels": labels})
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(

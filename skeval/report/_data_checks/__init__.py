@@ -19,7 +19,6 @@ from skeval.report._data_checks.duplicates import (
     check_near_duplicates,
 )
 from skeval.report._data_checks.leakage import (
-    check_decimals_by_class,
     check_perfection,
     check_target_copies,
     check_target_encodings,
@@ -58,7 +57,7 @@ class Check(NamedTuple):
     find: Callable[[TableDescription], Iterable[CheckResult]]
 
 
-ANY, TARGET, ONE, CLASSES, NUMBERS = "any", "target", "one target", "classes", "numbers"
+ANY, TARGET, ONE, NUMBERS = "any", "target", "one target", "numbers"
 CHECKS = (
     Check("copies", "Exact copies", ANY, check_copies),
     Check("near-duplicates", "Near-duplicates", TARGET, check_near_duplicates),
@@ -66,7 +65,6 @@ CHECKS = (
     Check("telling-feature", "Perfect feature", ONE, check_telling_features),
     Check("target-formula", "Target computed from features", NUMBERS, check_target_formula),
     Check("target-encoded", "Category replaced by its mean target", ONE, check_target_encodings),
-    Check("rounded-by-class", "Rounded by class", CLASSES, check_decimals_by_class),
     Check("identifier", "Identifier", TARGET, check_identifiers),
     Check("row-number", "Row number", ANY, check_row_numbers),
     Check("constant", "Constant features", ANY, check_constants),
@@ -83,7 +81,7 @@ def run_checks(
     """
     kinds = {ANY, TARGET} if target else {ANY}
     if target and (table.target.classes is not None or table.target.y.ndim == 1):
-        kinds |= {ONE, NUMBERS if table.target.classes is None else CLASSES}
+        kinds |= {ONE} if table.target.classes is not None else {ONE, NUMBERS}
     results = [
         CheckResult("not run", why, code="unchecked", title="Not checked")
         for why in table.unchecked

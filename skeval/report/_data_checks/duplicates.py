@@ -82,8 +82,15 @@ def check_copies(table: TableDescription) -> Iterator[CheckResult]:
         # few values, such as those of a design, make rows equal
         if np.sum(sizes * (sizes - 1.0)) < MIN_RATIO * _expect_pairs(table.columns, len(rows)):
             return
-        together = _stand_together(first, repeated, units) and not _is_sorted(table, len(rows))
-        if together and _have_similar_targets(first[copies], table.all_target, copies):
+        # pairs of consecutive equal rows, observed and expected in random order
+        together = np.sum((first[1:] == first[:-1]) & (units[1:] != units[:-1]))
+        sizes_in_file = np.bincount(first)[np.flatnonzero(repeated)]
+        by_chance = np.sum(sizes_in_file * (sizes_in_file - 1)) / n
+        least = max(MIN_TOGETHER * np.sum(sizes_in_file - 1), by_chance + 5 * (1 + by_chance**0.5))
+        # the targets of equal rows, which are more similar than those of other rows
+        values = number_cells(first[copies, None].astype(float))
+        similar = _measure_agreement(values, _spread_target(table.all_target)[copies])[0] > 0
+        if together > least and similar and not _is_sorted(table, len(rows)):
             yield CheckResult(
                 "serious",
                 f"{n_copies} of {n} samples equal another sample, most of them next in the file",
@@ -114,12 +121,6 @@ def _agree(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
     return bool(most.sum() >= MIN_AGREEING * len(copies))
 
 
-def _have_similar_targets(first: np.ndarray, target: Target, copies: np.ndarray) -> bool:
-    """Whether the targets of equal rows are more similar than those of other rows."""
-    values = number_cells(first[:, None].astype(float))
-    return _measure_agreement(values, _spread_target(target)[copies])[0] > 0
-
-
 def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     """Return the expected number of ordered pairs of equal rows of independent columns.
 
@@ -129,15 +130,6 @@ def _expect_pairs(columns: np.ndarray, n_distinct: int) -> float:
     if max(map(len, counts)) >= MIN_UNIQUE * n_distinct:
         return 0.0
     return n * (n - 1) * float(np.prod([np.sum((sizes / n) ** 2) for sizes in counts]))
-
-
-def _stand_together(first: np.ndarray, repeated: np.ndarray, units: np.ndarray) -> bool:
-    """Whether equal rows follow each other in the file far more often than in random order."""
-    # pairs of consecutive equal rows, observed and expected
-    together = np.sum((first[1:] == first[:-1]) & (units[1:] != units[:-1]))
-    sizes = np.bincount(first)[np.flatnonzero(repeated)]
-    by_chance, largest = np.sum(sizes * (sizes - 1)) / len(units), np.sum(sizes - 1)
-    return bool(together > max(MIN_TOGETHER * largest, by_chance + 5 * (1 + by_chance**0.5)))
 
 
 def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
@@ -389,7 +381,13 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
 
     Measured numbers, times, and columns whose single value makes up a class do not name objects.
     """
-    rows, distinct = _list_compared_rows(table)
+    # a sample of each group, and the first of several equal ones; copies repeat every value
+    rows = np.arange(len(table.target))
+    if table.groups is not None:
+        rows = np.sort(np.unique(table.groups, return_index=True)[1])
+    distinct = rows
+    if table.first_equal is not None and len(table.first_equal) == len(table.target):
+        distinct = rows[np.sort(np.unique(table.first_equal[rows], return_index=True)[1])]
     targets = _spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
@@ -410,23 +408,15 @@ def _list_candidates(table: TableDescription) -> Iterator[Candidate]:
         used = rows if outside or named else distinct
         used = used[known[used]]
         values = number_cells(cells[used, None])
+        # enough values repeat to name objects, and none of them in too many rows
+        repeated = values.size > 1
+        enough = _sum_repeated(values) >= MIN_SHARE_REPEATED * len(used)
+        enough &= repeated.sum() >= MIN_REPEATED and MIN_VALUES <= len(repeated) < len(used)
+        if not enough or not (outside or values.size.max() <= MAX_SHARE_OF_VALUE * len(used)):
+            continue
         one = Candidate(name, cells, is_number, outside, named, used, values, targets[used])
-        is_feature = not (is_number or outside or named)
-        if _has_repeats(values, outside) and (is_feature or not one.makes_class):
+        if not (is_number or outside or named) or not one.makes_class:
             yield one
-
-
-def _list_compared_rows(table: TableDescription) -> tuple[np.ndarray, np.ndarray]:
-    """Return one sample of each group, and the first of several equal ones of these.
-
-    Copies repeat the values of every feature.
-    """
-    rows = np.arange(len(table.target))
-    if table.groups is not None:
-        rows = np.sort(np.unique(table.groups, return_index=True)[1])
-    if table.first_equal is None or len(table.first_equal) != len(table.target):
-        return rows, rows
-    return rows, rows[np.sort(np.unique(table.first_equal[rows], return_index=True)[1])]
 
 
 def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult | None:
@@ -434,7 +424,12 @@ def _judge_candidate(table: TableDescription, column: Candidate) -> CheckResult 
     values, classes = column.values, table.target.classes is not None
     # signs that the values name objects: a design with repeats, or consecutive numbers
     design = column.is_listed and _is_design(table, column)
-    numbered = classes and _numbers_objects(values)
+    # numbers from 1 to m, with equally many rows
+    numbered = (
+        classes
+        and len(values.size) >= MIN_NUMBERED
+        and bool(values.size.min() == values.size.max() and np.all(np.diff(values.number) == 1))
+    )
     unsigned = column.is_number and not (column.named or design or numbered)
     if unsigned and _are_neighbors_similar(values, column.targets):
         return None  # a measurement
@@ -494,14 +489,6 @@ def _has_time_within(table: TableDescription, column: Candidate) -> bool:
 def _sum_repeated(values: Values) -> int:
     """Return the number of rows whose value occurs more than once."""
     return int(values.size[values.size > 1].sum())
-
-
-def _has_repeats(values: Values, outside: bool) -> bool:
-    """Whether enough values repeat to name objects, and none of them in too many rows."""
-    n, repeated = values.size.sum(), values.size > 1
-    enough = _sum_repeated(values) >= MIN_SHARE_REPEATED * n and repeated.sum() >= MIN_REPEATED
-    enough = enough and MIN_VALUES <= len(repeated) < n
-    return bool(enough and (outside or values.size.max() <= MAX_SHARE_OF_VALUE * n))
 
 
 def _is_design(table: TableDescription, column: Candidate) -> bool:
@@ -599,12 +586,6 @@ def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
         f"{_advise_groups(column.name)}{'' if outside else ' and remove it from the features'}.",
         title="" if serious else "Shared values",
     )
-
-
-def _numbers_objects(values: Values) -> bool:
-    """Whether numbers from 1 to m, with equally many rows, seem to name objects."""
-    equal = len(values.size) >= MIN_NUMBERED and values.size.min() == values.size.max()
-    return bool(equal and np.all(np.diff(values.number) == 1))
 
 
 def _are_neighbors_similar(values: Values, targets: np.ndarray) -> bool:

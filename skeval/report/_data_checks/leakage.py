@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import comb, gammaln
-from scipy.stats import hypergeom, rankdata
+from scipy.stats import rankdata
 from sklearn.linear_model import OrthogonalMatchingPursuit
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import KFold, cross_val_predict
@@ -71,7 +71,6 @@ smoothing constant is computed, by trial."""
 MIN_SLOPE, MIN_FITTED = 0.25, 0.8
 """Minimum slope of the target on its smoothed means, which is 1 or more if all rows are means, and
 Fraction of the samples whose values must be smoothed means of the target."""
-MAX_DECIMALS = 8
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
     np.asarray,
     np.exp,
@@ -122,7 +121,8 @@ def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np
         own = table.target.y[known].astype(float)
         # enough rows, and more than chance orders
         codes = np.unique(own, return_inverse=True)[1].reshape(-1)
-        chance = table.columns.shape[1] * np.exp(np.log(2) - _log_count_orders(codes))
+        n_orders = gammaln(len(codes) + 1) - gammaln(np.bincount(codes) + 1).sum()
+        chance = table.columns.shape[1] * np.exp(np.log(2) - n_orders)
         if known.mean() >= MIN_KNOWN and chance <= MAX_CHANCE:
             yield position, column[known], own
 
@@ -130,26 +130,6 @@ def _list_related(table: TableDescription) -> Iterator[tuple[int, np.ndarray, np
 def _is_function(column: np.ndarray, y: np.ndarray) -> bool:
     """Whether a target is a simple function of a feature."""
     return any(_is_linear(column, y, transform) for transform in TRANSFORMS)
-
-
-def _is_monotone(column: np.ndarray, y: np.ndarray) -> bool:
-    """Whether the values of a feature are in the order of the targets, or in the opposite one."""
-    orders = (x[np.lexsort((x, y))] for x in (column, -column))
-    ordered = any(np.all(np.diff(values) >= 0) for values in orders)
-    return ordered and len(np.unique(column)) >= MIN_DISTINCT
-
-
-def _list_exact(table: TableDescription) -> list[int]:
-    """Return the features whose neighboring values have nearly equal ranks of numeric targets."""
-    found = np.flatnonzero(table.is_number & (2 * table.n_values >= len(table.columns)))
-    # in some of the rows, and then in all
-    rows = np.random.default_rng(0).permutation(len(table.columns))
-    for some, explained in ((rows[:MAX_SCREENED_OF_CLASS], 0.9), (rows, MIN_EXPLAINED)):
-        ranks = rankdata(table.target.y[some])
-        steps = (np.diff(ranks[np.argsort(table.columns[some, p])]) for p in found.tolist())
-        least = 2 * (1 - explained) * len(rows[some]) * ranks.var()
-        found = found[[bool(each @ each < least) for each in steps]]
-    return found.tolist()
 
 
 def _is_linear(
@@ -237,13 +217,16 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
     if table.target.classes is None:
         related = {p: xy for p, *xy in _list_related(table)}
         equal = {p for p, xy in related.items() if _is_function(*xy)}
-        monotone = [p for p, xy in related.items() if p not in equal and _is_monotone(*xy)]
-        exact = [p for p in _list_exact(table) if p not in equal.union(monotone)]
-        hows = "gives the order of the targets", "predicts the target nearly exactly"
-        for places, how in zip((monotone, exact), hows, strict=True):
-            if places:
-                lead = f"Check {str(table.names[places[0]])!r} first: alone it {how}"
-                yield CheckResult("note", f"{table.name(places)} alone {how}", advice, lead)
+        monotone = []
+        for position, (column, y) in related.items():
+            # the values in the order of the targets, or in the opposite one
+            ordered = (x[np.lexsort((x, y))] for x in (column, -column))
+            if position not in equal and len(np.unique(column)) >= MIN_DISTINCT:
+                monotone += [position] * any(np.all(np.diff(values) >= 0) for values in ordered)
+        if monotone:
+            how = "gives the order of the targets"
+            lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
+            yield CheckResult("note", f"{table.name(monotone)} alone {how}", advice, lead)
         return
     # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes
@@ -389,7 +372,8 @@ def _find_rule(
         one_sided = rule == "missing" and 0 in known
         if not applies or min(sizes) < MIN_OF_CLASS:
             continue
-        if n_wrong > _allow_wrong_rows(n) and not one_sided:
+        # 3 of 100 rows, rounded up, so 1 of up to 33 rows, and 2 of 60
+        if n_wrong > -(-MAX_WRONG_OF_100 * n // 100) and not one_sided:
             continue
         if rule != "missing" and n < MIN_KNOWN * (n + sum(lost)):
             continue
@@ -405,14 +389,6 @@ def _find_rule(
         if chance <= np.log(MAX_CHANCE):
             return rule, n_wrong / n
     return "", 1.0
-
-
-def _allow_wrong_rows(n: int) -> int:
-    """Return in how many of `n` rows a column that decides a class may be wrong.
-
-    These are 3 of 100, rounded up. For example, 1 of up to 33 rows, and 2 of 60 may be wrong.
-    """
-    return -(-MAX_WRONG_OF_100 * n // 100)
 
 
 def _list_ends(table: TableDescription, position: int, codes: Sequence[int]) -> Collection[int]:
@@ -460,11 +436,6 @@ def is_coded(table: TableDescription, features: Sequence[int]) -> bool:
 def _log_choose(n: Any, k: Any) -> Any:
     """Return the logarithm of the number of subsets of `k` of `n`."""
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-
-
-def _log_count_orders(codes: np.ndarray) -> float:
-    """Return the logarithm of the number of distinct orders of the codes."""
-    return float(gammaln(len(codes) + 1) - gammaln(np.bincount(codes) + 1).sum())
 
 
 # --- several features
@@ -704,55 +675,3 @@ def _is_encoding(values: np.ndarray, sizes: np.ndarray, y: np.ndarray) -> bool:
             if comb(len(fits), fits.sum()) * np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
                 return True
     return False
-
-
-def check_decimals_by_class(table: TableDescription) -> Iterator[CheckResult]:
-    """Report features that were rounded to fewer decimals in one class.
-
-    Values are compared only between the same two powers of ten, because large values with a fixed
-    number of significant digits have fewer decimals. The hypergeometric probability has a
-    Bonferroni correction for features and classes.
-    """
-    codes, rounded = table.target.codes, list[int]()
-    # numbers, of which some are rounded and some are not
-    for position in np.flatnonzero(table.is_number & (table.n_values >= MIN_DISTINCT)).tolist():
-        column = table.columns[:, position]
-        some = column == np.round(column, MAX_DECIMALS - 1)
-        if np.all(column == np.floor(column)) or some.sum() < MIN_DISTINCT:
-            continue
-        # decimals of the values between the two powers of ten that contain most of them
-        power = np.floor(np.log10(np.abs(column)))  # 0 has none
-        powers, counts = np.unique(power[np.isfinite(power)], return_counts=True)
-        usual = power == powers[counts.argmax()]
-        # each value once in a class: rows of one object share their values
-        values, place = np.unique(column[usual], return_inverse=True)
-        occurs = np.zeros((table.target.n_classes, len(values)), dtype=bool)
-        occurs[codes[usual], place] = True
-        decimals = _count_decimals(values)
-        all_decimals = np.broadcast_to(decimals, occurs.shape)[occurs]
-        n_classes = np.count_nonzero(occurs.any(axis=1))
-        for own in occurs:
-            size = int(own.sum())
-            most = decimals[own].max(initial=0)
-            if size < MIN_DISTINCT or most == decimals.max():
-                continue
-            # all values of the class have fewer decimals than some of the others
-            n_fewer = np.sum(all_decimals <= most)
-            chance = hypergeom.sf(size - 1, len(all_decimals), n_fewer, size)
-            if chance * len(table.names) * n_classes <= MAX_CHANCE:
-                rounded.append(position)
-                break
-    if rounded:
-        yield CheckResult(
-            "serious",
-            f"{table.name(rounded)} has fewer decimals in one class than in the others, as if the "
-            "classes came from different sources",
-            "A model may learn the source instead of the class. Check how the classes were "
-            "collected; rounding all values alike does not remove other differences.",
-        )
-
-
-def _count_decimals(values: np.ndarray) -> np.ndarray:
-    """Return the decimals of each value, at most `MAX_DECIMALS`."""
-    is_rounded = [values == np.round(values, n_decimals) for n_decimals in range(MAX_DECIMALS)]
-    return np.argmax([*is_rounded, np.ones(len(values), dtype=bool)], axis=0)

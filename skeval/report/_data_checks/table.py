@@ -208,9 +208,14 @@ def describe_table(
                 "table is large"
             )
         if issparse(X):
+            X = X.tocsr().copy()
             if n_kept < n:
-                keys, key_size = _key_sparse_rows(X)
-            X = X.tocsr()[rows].toarray()
+                # the entries of all rows, sorted by column
+                X.sum_duplicates()
+                X.eliminate_zeros()
+                ends, key_size = zip(X.indptr[:-1], X.indptr[1:], strict=True), np.diff(X.indptr)
+                keys = [hash(X.indices[a:b].tobytes() + X.data[a:b].tobytes()) for a, b in ends]
+            X = X[rows].toarray()
         # encoded values of all rows, and then of those that are checked
         columns, kinds = _encode_columns(X)
         keys = hash_rows(columns) if keys is None else keys
@@ -399,16 +404,6 @@ def get_rounding_error(column: np.ndarray) -> float:
         if np.abs(column - np.round(column, decimals)).max() <= tolerance * largest:
             return 0.5 * 10.0**-decimals * (1 + tolerance)
     return tolerance * largest
-
-
-def _key_sparse_rows(X: Any) -> tuple[list[int], np.ndarray]:
-    """Return a hash of the entries of each sparse row, and their number."""
-    rows = X.tocsr().copy()
-    rows.sum_duplicates()  # also sorts the column numbers
-    rows.eliminate_zeros()
-    bounds = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-    keys = [hash(rows.indices[a:b].tobytes() + rows.data[a:b].tobytes()) for a, b in bounds]
-    return keys, np.diff(rows.indptr)
 
 
 def _read_texts(X: Any) -> list[str] | None:

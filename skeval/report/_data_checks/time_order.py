@@ -68,7 +68,7 @@ def check_split_order(
     left_out: Mapping[str, Any],
     index: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
-) -> list[CheckResult]:
+) -> Iterator[CheckResult]:
     """Report whether folds for rows in time order train on later rows than they test.
 
     The dates of all columns and of the index are compared within each fold. If the rows are in
@@ -83,28 +83,28 @@ def check_split_order(
     }
     # number of folds that train on later rows than they test; a missing time is neither
     late = {
-        name: min(sum(_is_late(time[train], time[test]) for train, test in folds) for time in read)
+        name: min(
+            sum(
+                np.fmax.reduce(time[train], initial=-np.inf)
+                > np.fmin.reduce(time[test], initial=np.inf)
+                for train, test in folds
+            )
+            for time in read
+        )
         for name, read in times.items()
     }
     if not late or min(late.values()) == 0:
-        return []
+        return
     name = min(late, key=lambda name: late[name])
     label = name if name == "the index" else repr(name)
-    return [
-        CheckResult(
-            "serious",
-            f"the folds rely on the order of the rows, but {late[name]} of {len(folds)} folds "
-            f"train on later rows than they test, by {label}",
-            f"Errors may be too low. Sort the rows by {label} and evaluate again.",
-            code="time-order",
-            title="Rows not in time order",
-        )
-    ]
-
-
-def _is_late(train: np.ndarray, test: np.ndarray) -> bool:
-    """Whether a known time of the training set is after one of the test set."""
-    return bool(np.fmax.reduce(train, initial=-np.inf) > np.fmin.reduce(test, initial=np.inf))
+    yield CheckResult(
+        "serious",
+        f"the folds rely on the order of the rows, but {late[name]} of {len(folds)} folds "
+        f"train on later rows than they test, by {label}",
+        f"Errors may be too low. Sort the rows by {label} and evaluate again.",
+        code="time-order",
+        title="Rows not in time order",
+    )
 
 
 def check_order(
@@ -114,7 +114,7 @@ def check_order(
     result: Predictions,
     groups: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
-) -> list[CheckResult]:
+) -> Iterator[CheckResult]:
     """Report whether neighboring rows are similar, which is serious in time order.
 
     Groups, which folds keep together, are represented by their first sample and their mean loss.
@@ -132,12 +132,12 @@ def check_order(
     loss = np.bincount(unit[result.row], result.loss, len(rows)) / np.maximum(counts, 1)
     tested = counts > 0
     if tested.sum() < MIN_ROWS:
-        return []
+        return
     # targets that are not sorted
     classes = result.target.classes is not None
     y = (result.target.codes if classes else result.target.y)[rows]
     if not classes and (y.ndim > 1 or find_direction(y)):
-        return []
+        return
     # the target and the losses in file order
     named = {name: np.asarray(column)[rows] for name, column in {**columns, **left_out}.items()}
     times = {} if index is None else _read_all_times({"the index": np.asarray(index)[rows]})
@@ -162,11 +162,10 @@ def check_order(
         slow = "" if in_file_order else _describe_slow_columns(similar)
         if not slow and (in_file_order or blocks):
             alike = []  # the order of the file explains them
-    findings = []
     if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
         # without a column of times, rows may be in blocks of the same object instead
         objects = " or in blocks of one object" if slow else ""
-        finding = CheckResult(
+        yield CheckResult(
             "serious",
             f"the rows seem to be in time order{objects} ({reason or slow}), "
             f"{'' if len(alike) > 1 else 'and '}{_join_evidence(alike)}",
@@ -176,7 +175,7 @@ def check_order(
             code="time-order",
             title="Time order",
         )
-        return [finding]
+        return
     if alike:
         advice = (
             "This is harmless if the file was sorted. If rows are in time order, or neighbors "
@@ -184,8 +183,8 @@ def check_order(
             "groups=."
         )
         evidence = _join_evidence(alike)
-        findings.append(note(alike[0], "Similar neighboring rows", evidence, advice))
-    return [*findings, *_find_scattered_times(times, series, tested)]
+        yield note(alike[0], "Similar neighboring rows", evidence, advice)
+    yield from _find_scattered_times(times, series, tested)
 
 
 def _find_scattered_times(
@@ -215,7 +214,10 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
     if not reason:
         y = np.zeros(n, dtype=np.intp)
         similar, _ = _compare_neighbors(columns, numbers, set(columns), y, True)
-        fading = 2 * sum(map(_fades, numbers.values())) > len(numbers)
+        # neighbors are closer than rows five apart, as in a series, not in sorted clusters
+        values = [*numbers.values()]
+        steps = [[np.nanmedian(np.abs(x[k:] - x[:-k])) for x in values] for k in (1, 5)]
+        fading = 2 * np.sum(steps[0] < MAX_NEAR * np.array(steps[1])) > len(values)
         reason = _describe_slow_columns(similar) if fading and not _is_sorted(numbers, ()) else ""
     if reason:
         yield CheckResult(
@@ -226,12 +228,6 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
             code="time-order",
             title="Time order",
         )
-
-
-def _fades(column: np.ndarray) -> bool:
-    """Whether neighbors are closer than rows five apart, as in a series, not in sorted clusters."""
-    near, far = (np.nanmedian(np.abs(column[lag:] - column[:-lag])) for lag in (1, 5))
-    return bool(near < MAX_NEAR * far)
 
 
 def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:

@@ -408,30 +408,14 @@ def two_groups():
     return rng.normal(size=(200, 5)), rng.permutation(np.repeat(["ill", "well"], 100))
 
 
-def assert_grave_in_any_representation(X, y, code):
-    """Order of rows and columns, names of classes and signs of features change nothing."""
-    order = np.random.default_rng(1).permutation(len(y))
-    renamed = np.where(y == "ill", 1, 0)
-    for rows, labels in [(X, y), (X[:, ::-1], renamed), (X[order], y[order]), (-X, 1 - renamed)]:
-        (warning,) = find(rows, labels)
-        assert warning.code == code
-        assert warning.headline
-
-
-def test_fewer_decimals_in_a_class_are_grave_and_no_identifier(two_groups):
-    X, y = two_groups
-    X[:, 3] = np.where(y == "ill", X[:, 3].round(1), X[:, 3].round(3))
-    assert_grave_in_any_representation(X, y, "rounded-by-class")
-
-
-def test_decimals_that_size_or_few_values_explain_are_no_trace(two_groups):
+def test_decimals_of_a_class_are_no_trace(two_groups):
     X, y = two_groups
     assert find(X.round(1), y) == []
     larger = np.exp(X + np.log(10) * (y == "ill")[:, None])
     three_digits = np.array([[float(f"{value:.3g}") for value in row] for row in larger])
     assert find(three_digits, y) == []
-    X[:, 3] = np.where(y == "ill", np.arange(200) % 3, np.abs(X[:, 3]))  # a score of 0, 1 or 2
-    assert "rounded-by-class" not in [warning.code for warning in find(X, y)]
+    X[:, 3] = np.where(y == "ill", X[:, 3].round(1), X[:, 3].round(3))
+    assert find(X, y) == []
 
 
 @pytest.mark.parametrize(
@@ -481,25 +465,6 @@ def test_of_many_classes_the_largest_may_be_decided(code):
     X = np.column_stack([y == code, rng.normal(size=len(y))]).astype(float)
     found = [one.code for one in check_table(X, y) if one.lead]
     assert found == (["telling-feature"] if code == 0 else [])
-
-
-@pytest.mark.parametrize("n_rows", [400, 2000])
-@pytest.mark.parametrize(("noise_size", "is_told"), [(0.0, True), (0.001, True), (0.2, False)])
-def test_a_feature_with_nearly_equal_targets_of_neighbors_opens_the_verdict(
-    n_rows, noise_size, is_told
-):
-    """The target neither rises nor falls with it. A target of one value has no such feature."""
-    rng = np.random.default_rng(0)
-    X = rng.random((n_rows, 3))
-    gap = np.abs(2 * X[:, 1] - 1)
-    y = gap + noise_size * rng.normal(size=n_rows)
-    leads = [one.lead for one in write_data_warnings(X, y) if one.lead]
-    told = ["Check 'x1' first: alone it predicts the target nearly exactly"]
-    assert leads == told * is_told
-    X[:, 1] = np.round(X[:, 1], 1)  # half of the rows have a value of their own
-    assert [one.lead for one in write_data_warnings(X, y) if one.lead] == []
-    X[:, 1] = 3 * y  # a copy is named once
-    assert [one.code for one in write_data_warnings(X, y)] == ["target-copy"]
 
 
 def test_a_finding_may_have_a_title_of_its_own():
