@@ -133,6 +133,7 @@ class Table:
                 self.y = self._read_target(target)
         for name in roles["predictions"]:
             self._check_numbers(name)
+            self._refuse_identifier("predictions", name)
         for role, name in [(key, name) for key in COMPLETE for name in roles[key]]:
             if (missing := find_blanks(self.columns[name])).any():
                 keeps = f" ({write_option('--text', name)} keeps texts like None)"
@@ -239,6 +240,31 @@ class Table:
         listed = [f"{role}: {_shorten(names)}" for role, names in shown.items() if names]
         self.notes.insert(0, f"columns: {'; '.join(listed)}")
 
+    def _refuse_identifier(self, role: str, name: str) -> None:
+        """Raise an error if a column of the target or of predictions identifies the rows."""
+        from skeval.report._data_checks.duplicates import OBJECT
+
+        column = self.columns[name]
+        n_rows, n_values = len(column), len(set(column.tolist()))
+        texts = column.dtype == object and n_values > max(MAX_TEXTS, n_rows / 2)
+        named = OBJECT.fullmatch(name) and n_values == n_rows
+        if name not in self.options.text and (texts or named):
+            others = _shorten([other for other in self.columns if other != name])
+            raise ValueError(
+                f"{self.source}: --{role} names {name!r}, which identifies the rows, with "
+                f"{n_values} different values in {n_rows} rows. Pass another column. The other "
+                f"columns are {others}."
+            )
+
+    def _refuse_infinite(self, start: str, numbers: np.ndarray) -> None:
+        """Raise an error if a number is infinite."""
+        infinite = np.isinf(numbers)
+        if infinite.any():
+            raise ValueError(
+                f"{self.source}: {start} must be finite, got inf in {self._name_rows(infinite)}. "
+                "Correct or empty the cell."
+            )
+
     def _name_rows(self, mask: np.ndarray) -> str:
         """Return how many rows a mask selects, and the first few of their numbers."""
         numbers = self.rows[mask].tolist()
@@ -311,9 +337,11 @@ class Table:
                 f"{self.source}: the target column {target!r} has no value in "
                 f"{self._name_rows(missing)}. --drop-missing-target leaves such rows out{more}."
             )
+        self._refuse_identifier("target", target)
         if y.dtype == object:
             keeps = target in self.options.text
             return y.astype(str) if keeps else np.array([text.strip() for text in y.tolist()])
+        self._refuse_infinite(f"the target column {target!r}", y)
         if y.dtype.kind in "iu" and ((y > MAX_EXACT) | (y < -MAX_EXACT)).any():
             return y.astype(str)  # as floats, labels that differ in the last digits would be equal
         whole = y.dtype.kind == "f" and (y % 1 == 0).all() and np.abs(y).max() < MAX_EXACT
@@ -329,6 +357,7 @@ class Table:
                 reason = "has no value and is left out."
             elif column.dtype != object and name not in self.options.text:
                 features[name] = column.astype(float)
+                self._refuse_infinite(f"column {name!r}", features[name])
             else:
                 reason = self._read_texts(name, features)
             if reason:
@@ -569,6 +598,8 @@ def _name_file(path: Path) -> Iterator[None]:
             yield
     except (ImportError, MemoryError):
         raise
+    except pandas.errors.EmptyDataError as error:
+        raise ValueError(f"{path.name} is empty, or --skiprows N skips all of it.") from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
         text = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
         remedy = "The ending of the file name must match the format of the file"
@@ -603,6 +634,8 @@ def _read_column(column: Any) -> np.ndarray:
     """Return a column of a data frame as numbers, Booleans or strings."""
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
+    if getattr(column.dtype, "kind", "O") == "m":
+        column = column.dt.total_seconds()
     missing = column.isna().to_numpy()
     if getattr(column.dtype, "kind", "O") in "biuf":
         exact = getattr(column.dtype, "numpy_dtype", None)
@@ -647,15 +680,21 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
         close = close or [other for other in folded if word in other][:2]
         hint = " or ".join(repr(folded[other]) for other in close if len(columns) > 1)
         if {*parts} <= {*columns}:  # several names with commas
-            hint = " and ".join(map(repr, parts))
+            several = {"--predictions": " ", "--drop": " --drop ", "--text": " --text "}
+            mark = several.get(option)
+            hint = f"{option} {mark.join(map(shlex.quote, parts)) if mark else parts[0]}"
         hint = f" (did you mean {hint}?)" if hint else ""
         missing.append(f"no column {name!r} for {option}{hint}")
     if not missing:
         return
-    text = f"{source} has {' and '.join(missing)}. Its columns are {_shorten(columns)}."
+    is_excel = source.lower().endswith(EXCEL_FILES)
+    columns_of = "The columns of its first sheet" if is_excel else "Its columns"
+    text = f"{source} has {' and '.join(missing)}. {columns_of} are {_shorten(columns)}."
     first, *others = columns.values()
     if not others and find_ending(source) in TEXT_FILES:
-        text += " If the columns have another separator, pass it, as in --sep ';'."
+        mark = next((mark for mark in ";\t|, " if mark in next(iter(columns))), " ")
+        mark = {"\t": "\\t"}.get(mark, mark)
+        text += f" If the columns have another separator, pass it, as in --sep '{mark}'."
     elif "x0" in columns:
         text += " Leave out --no-header if the first line has the names."
     # one row is named, or all rows are, beside numbers

@@ -577,7 +577,7 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
         (row["name"], row["truth"], row["prediction"], form(row["wrong"]).replace("%", " %"))
         for row in hard.to_records()[:MAX_ROWS]
     ]
-    caption = f"The table lists the {len(rows)} worst predictions."
+    caption = f"The table lists {count(len(rows), 'sample')} with the worst predictions."
     head = ["sample", "true", "ranked as" if ranked else "predicted", last]
     table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
     return Section(describe(hard.always), sentences, tables=[table])

@@ -151,7 +151,10 @@ def assert_one_line(arguments, message, capsys):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"X": np.where(np.eye(30) > 0, np.inf, 1.0)}, "Input X contains infinity"),
+        (
+            {"X": np.where(np.eye(30) > 0, np.inf, 1.0)},
+            "column 'x0' must be finite, got inf in row 1",
+        ),
         (
             {"X": np.eye(30), "y": np.zeros(29, int)},
             "X of shape (30, 30) and y of type int64 and shape (29,)",

@@ -308,6 +308,19 @@ def test_a_file_without_rows_is_named(tmp_path, capsys):
     assert "b.csv must contain at least two rows" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", ["--target", "--predictions", "--prediction"])
+@pytest.mark.parametrize("numbers", [False, True])
+def test_an_identifier_is_neither_a_target_nor_a_prediction(tmp_path, capsys, option, numbers):
+    words = write_pair(tmp_path, score=np.linspace(0, 1, 40))
+    if numbers:
+        for path in words[1:]:
+            pd.read_csv(path).assign(id=np.arange(40)).to_csv(path, index=False)
+    assert main([*words, option, "id"]) == 2
+    error = capsys.readouterr().err
+    assert "names 'id', which identifies the rows" in error
+    assert f"columns are '{'prediction' if option == '--target' else 'target'}'" in error
+
+
 @pytest.mark.parametrize("words", [["yes", "no"], ["ill", "well"]])
 def test_two_classes_with_names_are_compared_as_0_and_1(tmp_path, words):
     """The probabilities refer to the second class in sorted order, or to --pos-label."""

@@ -406,10 +406,10 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     words = ["evaluate", doses, "--full", *predictions]
     assert main([*words, "--id", "patient", "--html", str(page)]) == 0
     printed = capsys.readouterr().out
-    assert "1 sample has a residual over three times the root mean square: P007 (" in printed
+    assert re.search(r"^P007 +3\.77993 ", printed, re.MULTILINE)
     assert "P007" in page.read_text()
     assert main([*words, "--drop", "patient"]) == 0
-    assert "the root mean square: 8 (" in capsys.readouterr().out
+    assert re.search(r"^8 +3\.77993 ", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("predictions", [["p"], ["q"], ["p", "q"], []])
@@ -592,10 +592,10 @@ def test_mistakes_have_a_remedy(tmp_path, capsys, words, parts):
 
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
-def test_an_empty_file_is_refused(tmp_path, capsys, text):
+def test_an_empty_file_is_called_empty(tmp_path, capsys, text):
     (tmp_path / "a.csv").write_text(text)
     assert main(["evaluate", str(tmp_path / "a.csv")]) == 2
-    assert "a.csv cannot be read: No columns" in capsys.readouterr().err
+    assert "a.csv is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("classes", [False, True])
