@@ -54,6 +54,7 @@ from skeval.report import (
 from skeval.report._comparison import compare_reports, join_reports
 from skeval.report._data_checks import CHECKS
 from skeval.report._page import CheckResult, Figure, Section, Table, list_grave, note
+from skeval.report._parts import OwnCheck
 from skeval.report._report import Report, recorded
 from skeval.utils import _checks
 from skeval.utils._checks import ErrorScore, RandomStateLike, ignored_warnings
@@ -85,7 +86,7 @@ def evaluate(
     feature_names: Sequence[str] | None = None,
     left_out: Any = None,
     ignore: str | Iterable[str] = (),
-    checks: Sequence[_parts.OwnCheck] = (),
+    checks: Sequence[OwnCheck] = (),
     pos_label: Any = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,

@@ -121,7 +121,7 @@ def test_page_is_whole_and_legible(browser, page, report, width, scheme):
     assert seen["width"] == width
     assert seen["scroll_width"] <= width  # nothing to scroll sideways to
     assert seen["cut"] == 0
-    assert len(seen["figures"]) in (3, 5, 8)
+    assert len(seen["figures"]) in (2, 8)
     for figure in seen["figures"]:
         assert figure["seen"]
         assert figure["left"] >= 0

@@ -186,7 +186,7 @@ def test_samples_as_many_as_the_interval_needs_are_enough():
         X, time = rng.normal(size=(n, 2)), np.arange(n)
         y = X[:, 0] + rng.normal(size=n) > 0
         report = skeval.evaluate(LogisticRegression(), X, y, time=time, cv=3, include=())
-        return re.findall(r"needs at least (\d+) samples", " ".join(str(report).split()))
+        return re.findall(r"require at least (\d+) samples", " ".join(str(report).split()))
 
     (required,) = find_required(200)
     assert find_required(int(required) - 1) == [required]
