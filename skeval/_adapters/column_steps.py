@@ -136,6 +136,7 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
             "numbers without missing values, and at most one scaler before or after the selection"
         )
     numbers = np.asfortranarray(numbers)  # columns are selected fast
+    # the selector sees scaled columns only if the scaler comes before it
     before = scalers if steps[-1] is selector else []
     return ColumnSteps(numbers, scaler, Selection(selector, before, numbers, target))
 

@@ -376,10 +376,13 @@ class MomentsDeletion:
             others = values + error
             np.put_along_axis(others, predicted, -np.inf, axis=2)
             certain = (best[..., 0] > others.max(axis=2)).all(axis=1)
+            # softmax of log-probabilities, shifted by the largest against overflow
             shares = np.exp(scores - scores.max(axis=2, keepdims=True))
             shares /= shares.sum(axis=2, keepdims=True)
+        # all other fits are left to the estimator
         solved = solved & certain & np.isfinite(scores).all(axis=(1, 2))
         solved &= splits.weights.dtype.kind != "f"
+        # scikit-learn has one decision value for two classes, the log odds of the second
         decision = None
         if isinstance(self.rule, LinearGaussians):
             decision = scores[..., 1] - scores[..., 0] if scores.shape[2] == 2 else scores

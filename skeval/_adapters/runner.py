@@ -94,6 +94,7 @@ class Runner:
         The first block has at most `first_block` draws, for a caller that may stop early. Each
         further block is as large as all blocks before it.
         """
+        # outputs that an earlier result shares
         if self.finished:
             yield from self.finished
             return
@@ -129,6 +130,7 @@ class Runner:
                         self.finished.append((block, output))
                     yield block, output
         except Exception as error:
+            # describe the cause in terms of the data or the training set, if it is known
             explained = explain_error(error, inputs, plan)
             if explained is error:
                 raise
@@ -245,6 +247,7 @@ def score_plan(
         yield from pool_plan(runner, plan, request, first_block)
         return
     for _, output in runner.fits(plan, request, first_block=first_block):
+        # fits that failed have no scores
         scores = [{} if score is None else score for score in output.scores or [{}] * len(output)]
         names = [name for name in next(filter(None, scores), {}) if name]
         if names and not several:
@@ -267,6 +270,7 @@ def pool_plan(
     for block, output in runner.fits(plan, wanted, first_block=first_block):
         fits, pooled = list(output), list[Scores]()
         for start in range(0, len(fits), plan.fits_per_draw):
+            # test sets of one repetition as one set
             of_draw = slice(start, start + plan.fits_per_draw)
             joined = join_outputs(fits[of_draw])
             part = block.take(np.arange(len(fits))[of_draw])
@@ -274,6 +278,7 @@ def pool_plan(
             if not len(codes):
                 pooled.append({})
                 continue
+            # the scorers read the stored predictions as from a fitted model
             model = fit_request.StandIn.of_output(joined, inputs.tags, target)
             labels = target.decode(codes)
             pooled.append(request.score(model, np.arange(len(codes)), labels, target))
@@ -434,6 +439,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
 
     def draw(fit: int) -> PlanBlock:
         block = plan.draw(fit)
+        # a classifier cannot be fitted to one class
         if plan.single_fits and target.classes is not None:
             codes = target.codes[block.train[0] > 0]
             if (codes == codes[:1]).all():
@@ -750,6 +756,7 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     if not hasattr(X, "columns"):
         columns, texts, where = [""] * has_texts(X), X, "instead of numbers"
         remedy = "OneHotEncoder" if count_dimensions(X) == 2 else "CountVectorizer"
+        # one dimension of numbers is a single feature without the axis of columns
         if count_dimensions(X) == 1 and not columns:
             return ValueError(
                 f"X must have two dimensions for this estimator, got the shape {np.shape(X)}. For "

@@ -59,6 +59,7 @@ def support_svc(estimator: SVC, X: Any, target: Target, transformers: tuple) -> 
     # newer versions of scikit-learn have the default "deprecated", or lack the parameter
     if getattr(estimator, "probability", False) is True:
         return "probability=True cross-validates every fit"
+    # upper bounds C_i of the dual variables
     boxes = make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
         return "class_weight does not give every class a positive weight"
@@ -77,6 +78,7 @@ def make_pair_solver(
         return "only the kernels 'linear' and 'rbf' are supported"
     if transformers and issparse(X):
         return "sparse samples are supported only without transformers"
+    # sparse samples are solved on a Gram matrix, for the linear kernel too
     if issparse(X):
         return KernelPairSolver(csr_array(X, dtype=float), None, kernel, estimator.gamma)
     if count_dimensions(X) != 2:

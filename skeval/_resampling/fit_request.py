@@ -110,6 +110,7 @@ class FitRequest:
         outputs: dict[str, Any] = {}
         if "decision_function" in self.methods:
             decision = read_response("decision_function", model, X, target)
+            # rounding errors must not rank samples, so close decision values are made equal
             outputs["decision"] = None if decision is None else tie_values(decision)
         if "predict_proba" in self.methods:
             outputs["probability"] = read_response("predict_proba", model, X, target)
@@ -118,6 +119,7 @@ class FitRequest:
         if self.note is not None:
             outputs["notes"] = [self.note(model, X, y)]
         if "predict" in self.methods:
+            # classifiers of several labels may predict a sparse matrix
             predicted = model.predict(X)
             dense = predicted.toarray() if issparse(predicted) else predicted
             outputs["predicted"] = flatten_column(np.asarray(dense), target.outputs)
@@ -142,6 +144,7 @@ class FitRequest:
                 except AttributeError as error:
                     check_response(label, scorer, model, error)
                     raise
+                # a scorer of several metrics returns a dict
                 several = isinstance(score, dict) and not name
                 for own, value in score.items() if several else [(label, score)]:
                     check_one_number(own, value)
@@ -218,9 +221,11 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
 
 def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
     """Raise if a scorer of scikit-learn cannot score the classes, or the numbers, of a target."""
+    # possible predictions of a few samples replace a fit
     trial = ScoreTrial(inputs)
     for name, scorer in scorers.items():
         refuse_metric_of_numbers(inputs.estimator, name, scorer)
+        # other scorers may read more than the predictions
         if inputs.target.outputs or not _compat.is_plain_scorer(scorer):
             continue
         try:
@@ -228,6 +233,7 @@ def check_scorers(inputs: Inputs, scorers: Mapping[str, Any]) -> None:
         except AttributeError:  # the fitted model may have the method
             continue
         except ValueError as error:
+            # variants average over the classes, such as f1_macro
             variants = [other for other in get_scorer_names() if other.startswith(f"{name}_")]
             remedy = f" Its variants are {', '.join(variants)}." if variants else ""
             reason = str(error).rstrip(".")
@@ -268,6 +274,7 @@ def score_predictions(
         if not missing:
             continue
         rows = part.rows
+        # tested labels, which are permuted if the block has an order
         codes = target.codes[rows if block.order is None else block.order[fit, rows]]
         tied = part if part.decision is None else replace(part, decision=part.tie_decision())
         replayed = StandIn.of_output(tied, tags, target)
@@ -294,6 +301,7 @@ def align_columns(method: str, response: np.ndarray, model: Any, target: Target)
         return -response if np.array_equal(seen[::-1], classes) else None
     if response.shape[1] != len(seen) or (method != "predict_proba" and len(seen) < len(classes)):
         return None
+    # columns in the order of the target's classes
     aligned = np.zeros((len(response), len(classes)))
     aligned[:, np.searchsorted(classes, seen)] = response
     return aligned
@@ -478,6 +486,7 @@ class ScoreTrial:
             rows, others = rng.integers(len(target), size=(2, 12))
             true, responses = target.y[rows], {"predict": target.y[others]}
         elif target.classes is None:
+            # positive numbers, for losses that require them, such as deviances
             true = 1 + rng.random(12)
             responses = {"predict": true + 0.3 * rng.random(12)}
         else:
@@ -553,6 +562,7 @@ def check_test_sets(
     # try the scores on subsets like these test sets
     trial = ScoreTrial(inputs)
     for name, scorer in scorers.items():
+        # a mean over samples is defined on every test set
         if trial.is_mean(scorer):
             continue
         for present, size in poor.items():

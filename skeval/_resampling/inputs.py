@@ -194,6 +194,7 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         lists = [getattr(part, name) for part in parts]
         if all(values is None for values in lists):
             return None
+        # a part without the list has None for each of its fits
         sized = zip(parts, lists, strict=True)
         return [value for part, values in sized for value in values or [None] * len(part)]
 
@@ -832,6 +833,7 @@ def route_fit(router: Any, metadata: dict[str, Any], **parts: Any) -> dict[str, 
     With metadata routing, each part receives what it requests, as the steps of a pipeline do.
     Otherwise, all parts that accept weights and groups receive them.
     """
+    # with routing, each part states what it requests
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(router, "fit", **metadata)
         return {name: routed[name].fit for name in parts}
@@ -869,6 +871,7 @@ def check_params(params: Params, n_samples: int) -> None:
     if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
         raise TypeError(f"params must be None or a dict of arguments of fit, got {params!r}.")
     for name, value in params.items():
+        # a pipeline's arguments have the name of the step in front, as in svc__sample_weight
         if name.rpartition("__")[2] == "sample_weight" and value is not None:
             with _checks.naming("params"):
                 length = num_samples(value)

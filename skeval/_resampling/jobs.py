@@ -100,6 +100,7 @@ class Jobs:
 
         An error while batches are made is raised after the jobs that were sent before it are done.
         """
+        # an enclosing call may count the warnings of several runs together
         shared_tally = tally_of_all.get()
         tally = Tally() if shared_tally is None else shared_tally
         sent: deque[tuple[Any, int]] = deque()
@@ -128,6 +129,7 @@ class Jobs:
                     yield batch, values
                     sent.popleft()
                     values = []
+            # an error in making a batch is raised after the results before it
             if calls.error is not None:
                 raise calls.error
         except GeneratorExit:  # the caller needs no more results

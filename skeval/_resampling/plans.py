@@ -285,6 +285,7 @@ def bootstrap_plan(
             counts = units.draw(rng)
             if not is_degenerate(counts, codes):
                 return PlanBlock(counts[None], counts[None] == 0, n_redrawn=n_redrawn)
+        # no try gave a valid resample
         if codes is None or classes is None:
             raise ValueError(f"y must have more samples: each of {MAX_TRIES} resamples had all.")
         sizes = np.bincount(codes)
@@ -327,6 +328,7 @@ def plan_resamples(
             raise ValueError(
                 f"indices must leave out a sample and have two classes, but row {row} does not."
             )
+        # the test set is the samples out of the bag
         return PlanBlock(counts[None], counts[None] == 0, rows=[indices[row]])
 
     return ResamplingPlan(n_samples, len(indices), draw)
@@ -403,6 +405,7 @@ def fold_plan(n_samples: int, folds: Folds, n_repeats: int = 0) -> ResamplingPla
         train, test = kept[fold]
         tested = np.zeros((1, n_samples), dtype=bool)
         tested[0, test] = True
+        # no training rows are stored if they are the complement of the test set
         if train is None:
             return PlanBlock((~tested).astype(np.int8), tested)
         return PlanBlock(np.bincount(train, minlength=n_samples)[None], tested, rows=[train])
@@ -617,6 +620,7 @@ def make_permutation_plan(
         return planned[key][1]
 
     def draw(repetition: int) -> PlanBlock:
+        # the first draw has the observed labels
         order = order_of(repetition - 1) if repetition else unpermuted
         if deal is not None:
             tested = deal(target.codes[order])
@@ -651,6 +655,7 @@ def split_samples(
         train, test = fold_indices(n, "train", train), fold_indices(n, "test", test)
         check_whole_groups(fold, train, test, groups)
         absent = np.setdiff1d(target.codes[test], target.codes[train]) if is_sorted else test[:0]
+        # a contiguous test set holds all samples of a class
         if absent.size and np.ptp(test) == len(test) - 1:
             raise ValueError(
                 f"cv must train on all classes, but class {target.decode(absent).tolist()[0]!r} "
@@ -753,6 +758,7 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
     if cv is None or isinstance(cv, Integral):
         n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)
+    # the training sets must leave out the groups of the test set
     if type(cv) is sk.TimeSeriesSplit and groups is not None:
         return GroupTimeSeriesSplit(
             cv.n_splits,
@@ -891,6 +897,7 @@ def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]
     except (TypeError, ValueError) as error:
+        # guess what the user meant
         hint = suggest(cv, SPLITTERS)
         if isinstance(cv, Real) and 0 < float(cv) < 1:
             hint = f" (did you mean ShuffleSplit(test_size={cv:g})?)"

@@ -135,6 +135,7 @@ class Predictions:
     def ranks_nothing(self) -> np.ndarray:
         """Whether all scores of each fit are equal, for fits that predict several samples."""
         scores, fit = self.class_scores, self.fit
+        # without fits, the predictions are one set
         if self.n_fits == 0 and scores is not None:
             return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
         sizes = np.bincount(fit)
@@ -177,6 +178,7 @@ def collect_predictions(
     done = [(fit, output) for fit, output in enumerate(outputs) if output is not None]
     joined = join_outputs([output for _, output in done])
     fit = np.repeat([fit for fit, _ in done], joined.sizes)
+    # probabilities if there are any, otherwise decision values
     response = joined.decision if joined.probability is None else joined.probability
     scores = [(output.scores or [{}])[0] for _, output in done]
     names = list(scores[0])

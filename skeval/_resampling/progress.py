@@ -83,6 +83,7 @@ class Progress:
         if self.step and not (self.redraws and self.estimate):
             text = f"{self.step}: {text}"
         text += f"; {self.estimate}" if self.estimate else ""
+        # a terminal redraws one line, other outputs get lines at increasing intervals
         if self.redraws:
             self.due = now + self.every
             self.write(f"{CLEAR}{f'skeval: {text}'[: get_terminal_size().columns - 1]}")
@@ -166,6 +167,7 @@ def show_bar(total: int) -> Iterator[Advance]:
         bar = tqdm(total=total, disable=True)
     token = bar_shown.set(bar)
     try:
+        # an error of the bar must not stop the fits
         yield ignore_errors(bar.update)
     finally:
         bar_shown.reset(token)
@@ -190,6 +192,7 @@ def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
         yield
         return
     context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    # jobs that open within this fit report to it
     outer = task_opener.get()
     task_opener.set(partial(open_ticks, estimator, context))
     try:
@@ -210,6 +213,7 @@ def open_ticks(estimator: Any, parent: Any, total: int) -> Iterator[Advance]:
     def advance(n_more: int) -> None:
         nonlocal n_done, n_reported
         n_done += n_more
+        # subtasks end in proportion to the finished fits
         while n_reported < n_ticks * n_done // total:
             tick = context.subcontext(task_name="fits")
             tick.call_on_fit_task_begin(estimator=estimator)

@@ -115,6 +115,7 @@ class Target:
         """Return the predictions of some samples, with labels as codes and numbers unchanged."""
         predicted = np.asarray(predicted)
         shape = (n_tested, len(self.outputs)) if self.outputs else (n_tested,)
+        # a single output may be predicted as a vector
         if len(self.outputs) == 1 and predicted.ndim == 1:
             predicted = predicted[:, None]
         if predicted.shape != shape:
@@ -122,11 +123,13 @@ class Target:
                 f"estimator must return predictions of shape {shape}, got {predicted.shape}."
             )
         if self.output_classes:
+            # a code for the class of each output
             columns = zip(self.output_classes, predicted.T, strict=True)
             codes = [find_codes(classes, np.array(column.tolist())) for classes, column in columns]
             return np.column_stack(codes)
         if self.classes is not None:
             return find_codes(self.classes, predicted)
+        # finite numbers need no further check
         if predicted.dtype == np.float64 and np.isfinite(predicted).all():
             return predicted
         return check_numbers(predicted)
@@ -420,6 +423,7 @@ def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> n
        data. ECML PKDD 2011, 145-158. :doi:`10.1007/978-3-642-23808-6_10`
     """
     n, fold = len(labels), np.full(len(labels), -1)
+    # free places of each fold, and the number of each label that it still lacks
     room = rng.permutation((n + np.arange(n_folds)) // n_folds)
     lacks = np.tile(labels.sum(axis=0) / n_folds, (n_folds, 1))
     while (left := np.flatnonzero(fold < 0)).size:
@@ -429,6 +433,7 @@ def deal_labels(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> n
         members = left if rarest is None else left[labels[left, rarest] > 0]
         for row in rng.permutation(members):
             wanted = room if rarest is None else np.where(room > 0, lacks[:, rarest], -np.inf)
+            # the fold that lacks the label most, then most rows, then at random
             fold[row] = best = np.lexsort([rng.random(n_folds), room, wanted])[-1]
             lacks[best] -= labels[row]
             room[best] -= 1

@@ -153,6 +153,7 @@ class GroupTimeSeriesSplit(TimeSeriesSplit):
         for fold, first in enumerate(range(start, len(periods), size)):
             # periods that are more than the gap before the test set
             stop = int(np.sum(periods + gap < periods[first]))
+            # at most the latest max_train_size periods
             oldest = max(0, stop - (self.max_train_size or stop))
             train = np.flatnonzero((oldest <= period) & (period < stop))
             test = np.flatnonzero((first <= period) & (period < first + size))
@@ -177,6 +178,7 @@ def read_time(time: Any, X: Any) -> np.ndarray:
     n = num_samples(X)
     if time is None:
         return np.arange(n)
+    # a column of X stays with its rows when a search selects some of them
     if isinstance(time, str):
         if time not in getattr(X, "columns", ()):
             raise ValueError(
@@ -192,6 +194,7 @@ def read_time(time: Any, X: Any) -> np.ndarray:
             f"{values.shape}. In a search, which passes only some rows of X, time must name a "
             "column of X."
         )
+    # numbers or dates; dates with a time zone are Python objects in NumPy
     if values.dtype.kind not in "iufM":
         raise ValueError(
             f"time must contain numbers or dates without a time zone, got {values.dtype}. Convert "
@@ -252,6 +255,7 @@ def sort_rows(X: Any, time: Any, rows: dict[str, Any]) -> tuple[Any, np.ndarray,
             "time must not have missing or infinite values, got one at position "
             f"{missing.argmax()}. Leave such samples out."
         )
+    # all readings of ambiguous dates must give the same order
     orders = [np.argsort(reading, kind="stable") for reading in readings]
     if any(not np.array_equal(order, orders[0]) for order in orders):
         raise ValueError(

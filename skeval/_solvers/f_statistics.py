@@ -88,9 +88,11 @@ class TwoClassF:
         total = same.astype(float) @ self.X  # eq. (1) of f_statistics
         squares = same.astype(float) @ self.squares
         center = total**2 / n  # eq. (2) of f_statistics
+        # sums of the second class, and of the first as the rest
         n1 = (counts * positive).sum(axis=1)[:, None]
         sum1 = (counts * positive).astype(float) @ self.X
         sum0 = total[which] - sum1
+        # sums of squares between and within classes
         between = sum0**2 / (n[which] - n1) + sum1**2 / n1 - center[which]
         within = (squares - center)[which] - between
         freedom = (n - 2.0)[which]
@@ -134,9 +136,11 @@ def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.
     p = f.shape[1]
     if k == p:
         return np.ones(f.shape, dtype=bool), np.ones(len(f), dtype=bool)
+    # smallest of the k largest values, and the largest of the others
     ordered = np.partition(f, (p - k - 1, p - k), axis=1)
     worst_in, best_out = ordered[:, [p - k]], ordered[:, [p - k - 1]]
     chosen = f >= worst_in
+    # among columns tied for the last place, the later ones stay
     for row in np.flatnonzero(chosen.sum(axis=1) > k):
         tied = np.flatnonzero(f[row] == worst_in[row])
         chosen[row, tied[: chosen[row].sum() - k]] = False

@@ -98,15 +98,19 @@ class KernelSVMBatch:
             penalty = self._splitting.steps(point, penalty, _STEPS)
             n_done += _STEPS
             before, n_free = n_free, point.count_free()
+            # wait until the number of free samples is stable, and longer after a failure
             if (n_free < _FALLING * before or n_done < due) and n_done < _MAX_STEPS:
                 continue
             first, due = due == 0, 2 * n_done
+            # exact solutions by active sets
             block.finish(point.fraction, point.margin(penalty), solution)
             again = ~solution.converged[block.problems]
             if not again.any():
                 return
+            # libsvm is faster if the first active sets settle few of many problems
             if first and len(again) >= _MANY and again.mean() > 1.0 - _WORTHWHILE:
                 return
+            # more steps for the unsolved problems
             block, point = block.take(again), point.take(again)
             n_free = point.count_free()
 
@@ -133,6 +137,7 @@ class _Block:
 
     def finish(self, fraction: np.ndarray, margin: np.ndarray, solution: BatchSolution) -> None:
         """Solve from the sets of the fractions alpha / C (b, m), and store the solutions."""
+        # block size, so that Gram matrices of the free samples fit the cache
         widest = np.count_nonzero((fraction > 0) & (fraction < 1), axis=1).max()
         size = max(8, min(_BLOCK // len(self.rows), _GRAM_BLOCK // max(1, widest) ** 2))
         for group in self.kernels.groups(self.problems):
@@ -144,6 +149,7 @@ class _Block:
                 near = np.flatnonzero(((fraction[part] > 0) | inside).any(axis=0))
                 if not len(near):  # nan: the splitting diverges if a kernel value is infinite
                     continue
+                # active sets on the possible support vectors alone
                 signs, box = block.signs[:, near], block.box[:, near]
                 inner = replace(block, rows=block.rows[near], signs=signs, box=box)
                 solved, beta = inner._solve_sets(fraction[part][:, near])
@@ -164,12 +170,14 @@ class _Block:
         self, solved: SetSolution, beta: np.ndarray, near: np.ndarray, solution: BatchSolution
     ) -> None:
         """Store the solutions that leave no other sample inside its margin."""
+        # decision values K beta of all samples, without intercept
         support = beta.any(axis=0)
         scores = beta[:, support] @ self.shared[self.rows[near[support]]]  # (b, n)
         inner = self.signs[:, near] * (solved.margin + 1.0)
         intercept = (inner - scores[:, self.rows[near]]).mean(axis=1)  # eq. (9) of splitting
         decision = scores + intercept[:, None]
         margin = self.signs * decision[:, self.rows] - 1.0
+        # settled problems already satisfy the conditions of the near samples
         margin[:, near] = 0.0
         # eq. (10) of splitting
         fine = solved.settled & ~((margin < -_MARGIN) & (self.box > 0)).any(axis=1)
@@ -239,6 +247,7 @@ class Splitting:
 
     def steps(self, point: SplitPoint, penalty: float, n_steps: int) -> float:
         """Advance a point in place, and return the penalty of the next steps."""
+        # matrix of eq. (1) of splitting, the same for all problems
         step = self._map(penalty)
         for _ in range(n_steps):
             last = point.beta

@@ -100,11 +100,13 @@ def _solve_on_features(
                 solution.store(at, duals, strip.solve(inner, duals, start))
         return problems[~solution.converged[problems]]
 
+    # a problem needs training samples of both classes
     left = optimum.find_solvable(signs, box)
     if not len(left):
         return solution
     cold = Start(system_of(left[:1]).zeros(1), np.zeros(1), _COLD)
     start = cold
+    # with equal labels, all start from the solution for the mean box
     if same_labels and len(left) >= _N_PILOTS:
         mean = box[left].mean(axis=0)[None]
         solved = optimum.solve_from_values(Duals(system_of(left[:1]), signs[:1], mean), cold)
@@ -117,6 +119,7 @@ def _solve_on_features(
         done = pilots[solution.converged[pilots]]
         strip = screen(signs[done] * solution.decision[done] - 1.0)
         left = left[~solution.converged[left]]
+        # the others on the strip, if its fixed samples allow a balanced solution
         if strip is not None:
             solve(left[strip.admits(signs[left], box[left])], start, strip)
             left = left[~solution.converged[left]]
@@ -145,10 +148,12 @@ def solve_gram_svms(
     original, box = box, unit * box
     solution, guess = BatchSolution.empty(*box.shape), None
     left = optimum.find_solvable(signs, box)
+    # the optimum of the loosest box may lie in others, eq. (14) of svm
     if same_labels and len(K) == 1 and len(left):
         loosest = box[left].max(axis=0, keepdims=True)
         _solve_loosest(duals_of(left[:1], signs[:1], loosest), box, left, solution)
         left = left[~solution.converged[left]]
+    # sets for the mean box as a first guess
     if same_labels and len(left):
         guess = _solve_from_margins(duals_of(left[:1], signs[:1], box[left].mean(axis=0)[None]))
     for at in newton.split_problems(left, max(8, _GRAM_BLOCK // box.shape[1] ** 2)):

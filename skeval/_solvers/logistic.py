@@ -51,15 +51,19 @@ def solve_logistic(
     derivatives to which the reach of the solution refers. A fit that lacks a class is not solved.
     """
     (B, n), n_classes = weights.shape, int(codes.max()) + 1
+    # one vector of coefficients for two classes, otherwise one for each class
     K = 1 if n_classes == 2 else n_classes
     solution = LogisticSolution(
         np.full((B, n, K), np.nan), np.full((B, n), np.inf), np.zeros(B, dtype=bool)
     )
+    # problems with training samples of every class
     present = [((codes == code) & (weights > 0)).any(axis=1) for code in range(n_classes)]
     complete = np.flatnonzero(np.all(present, axis=0))
+    # blocks of bounded arrays and matrices
     size = max(8, min(_BLOCK[0] // (n * K), _BLOCK[1] // (K * ridge.shape[1]) ** 2))
     for start in range(0, len(complete), size):
         block = complete[start : start + size]
+        # members of each class, and of the second alone if there are two
         members = np.stack([codes[block] == code for code in range(n_classes)][-K:], axis=1)
         parts = _solve_block(products, ridge[block], members, weights[block], units[block])
         for whole, part in zip(solution, parts, strict=True):
@@ -111,6 +115,7 @@ def _solve_block(
             reach[ended] = np.max(change @ np.abs(X).T, axis=1) * np.max(
                 (1 + (K > 1)) * part * (1 - part), axis=1
             )
+        # continue with the other problems, without those that diverged
         going = ~done & np.isfinite(size)
         if not going.any():
             break

@@ -60,14 +60,17 @@ class Columns:
     def __init__(self, samples: np.ndarray, n_classes: int) -> None:
         n = len(samples)
         width = np.ptp(samples, axis=0)
+        # columns of integers whose sums of squares are exact keep an integer center
         whole = np.all(samples == np.rint(samples), axis=0) & (n * width < 2.0**26)
         center = samples.mean(axis=0)
         center = np.where(whole, np.rint(center), center)
+        # a constant column is exactly 0 after centering
         constant = width == 0
         self.exact = whole | constant
         self.center = np.where(constant, samples[0], center)
         moved = samples - self.center
         size = np.sqrt(np.mean(moved**2, axis=0))
+        # division by a power of 2 is exact
         self.unit = np.exp2(np.round(np.log2(np.where(size > 0, size, 1.0))))
         self.values = moved / self.unit  # (n, p)
         self.n_classes = n_classes

@@ -91,8 +91,10 @@ class SortedNeighbors:
         size = int(k / share + 7 * (k * (1 - share)) ** 0.5 / share) + 3
         scales, usable = None, np.ones(len(splits), dtype=bool)
         if self.columns is not None:
+            # longer lists, because scales of a training set change the order
             size = _ROOM * size
             scales, usable = self._scale(self.columns, splits)
+        # all pairs of a fit and a sample that it tests
         fit, tested = np.repeat(np.arange(shape[0]), shape[1]), splits.tested.ravel()
         shares, certain = np.zeros((fit.size, max(1, n_classes))), np.zeros(fit.size, dtype=bool)
         left = np.flatnonzero(usable[fit])

@@ -251,8 +251,10 @@ class GramSystem:
         beta: np.ndarray,
         v: np.ndarray,
     ) -> NewtonStep:
+        # lag of v behind coef(beta) = beta, 0 after a full step
         lag = beta - v
         right = e - self.scores(lag) if lag.any() else e
+        # the systems leave out samples with D = 0
         if inside is not None:
             right = np.take_along_axis(right, inside, axis=1)
         u = solve(np.stack([S * right, S], axis=2))  # u_1, u_2 (B, m, 2), eq. (8) of newton
@@ -260,6 +262,7 @@ class GramSystem:
         excess = beta.sum(axis=1) + np.einsum("bi,bi->b", S, u[:, :, 0])
         db = excess / np.where(weight == 0, 1.0, weight)  # eq. (9) of newton, left
         d_beta = S * (u[:, :, 0] - db[:, None] * u[:, :, 1])  # eq. (9) of newton, right
+        # beta of the samples outside the systems does not change
         if inside is not None:
             part, d_beta = d_beta, np.zeros_like(beta)
             np.put_along_axis(d_beta, inside, part, axis=1)

@@ -97,6 +97,7 @@ def solve_from_values(duals: Duals, start: Start) -> SetSolution:
     result = SetSolution.unsettled(duals)
     problems, max_iter = np.arange(len(duals.box)), _MAX_ITER
     for gap in _GAPS:
+        # interior-point steps to the next duality gap
         max_iter -= interior_point(duals, point, tol=gap, max_iter=max_iter)
         # predict the sets, eq. (9) of svm
         low = point.fraction < room(duals.box, point.fraction) * point.surplus
@@ -108,6 +109,7 @@ def solve_from_values(duals: Duals, start: Start) -> SetSolution:
             ready[:] = True
         if not ready.any():
             continue
+        # exact solution by active sets, and the path goes on for the others
         part, guess = duals.take(ready), sets.take(ready)
         solved = active_set(part, guess, max_iter=_ROUNDS_OF_POINT, patience=2)
         result.put(problems[ready], solved)
@@ -242,6 +244,7 @@ def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) 
     """
     all_duals, result = duals, SetSolution.unsettled(duals)
     problems, last_count = np.arange(len(duals.box)), np.full(len(duals.box), duals.box.shape[1])
+    # samples outside the training set stay at alpha = 0
     low = sets.low | (duals.box == 0)
     sets = ActiveSets(low, sets.up & ~low, sets.fraction, sets.intercept)
     for _ in range(max_iter):
@@ -297,10 +300,12 @@ def _solve_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
     scale = system.kernel_scale()
     stiffness = system.stiffness / np.where(scale > 0, scale, 1.0)
     step_to = system.factor(np.where(free, np.reshape(stiffness, (-1, 1)), 0.0))
+    # coefficients, decision values, and residuals y - f of the free samples
     v, b = system.coef(beta), sets.intercept.copy()
     f = system.scores(v) + b[:, None]
     e = np.where(free, y - f, 0.0)
     for n_steps in range(1, _MAX_STEPS + 1):
+        # step of eq. (1) of newton
         dv, db, df, d_beta = step_to(e, beta, v)
         beta = beta + d_beta
         v, b, f = v + dv, b + db, f + df

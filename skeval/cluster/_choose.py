@@ -227,6 +227,7 @@ class NClustersChoice(Result):
             if np.isfinite(pvalue):
                 title = f"more than {_text.count(k, 'cluster')}"
                 rows.append((title, f"P = {_text.write_pvalue(pvalue)}"))
+        # a line for each candidate
         numbers = self.values, self.standard_errors, self.reference_values, self.limits
         for k, value, error, reference, least in zip(self.candidates, *numbers, strict=True):
             limit = "none" if np.isneginf(least) else _text.write_number(least)
@@ -479,6 +480,7 @@ def choose_n_clusters(
     choices = _choose_by_halves(trial, {k: v for k, v in candidates.items() if k in MEASURES})
     if GAP in candidates:
         choices[GAP] = choose_by_gap(trial, candidates[GAP])
+    # the sequential tests refer to unimodal data
     if SEQUENTIAL in candidates:
         unimodal = trial._replace(kind=_references.name_reference(X, "auto", "unimodal"))
         choices[SEQUENTIAL] = choose_sequentially(unimodal, candidates[SEQUENTIAL], n_references)
@@ -553,6 +555,7 @@ def _make_choice(
     trial: Trial, method: str, candidates: np.ndarray, both: np.ndarray
 ) -> NClustersChoice:
     """Return the choice from the (2, K, n_repeats) values of data and reference."""
+    # means over the repeats, for the data and the reference
     (values, base), errors = both.mean(axis=-1), sem(both[0], axis=-1)
     limits = find_limits(method, values, errors, both[1], trial.threshold)
     # one cluster if no candidate reaches its limit
@@ -701,6 +704,7 @@ def gap_statistic(
     X = _stability.check_points(clusterer, X)
     candidates = check_candidates(n_clusters, 1)
     check_sizes(X, candidates)
+    # the same draws of the reference for every candidate
     trial = Trial(
         X,
         clusterer,
@@ -831,6 +835,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
     while np.any(left := candidates > n_clusters):
         # test the current number of clusters against all larger ones
         tried = {k: clusterers[k] for k in candidates[left].tolist()}
+        # reference data without structure within the current clusters
         measure = partial(measure_partitions, _references.refer_to_clusters(trial.X, labels), tried)
         level = LEVEL_MORE if steps else LEVEL
         draw = partial(_stability.run_draws, measure, **trial.options)
@@ -1113,6 +1118,7 @@ def structure_test(
     _checks.check_confidence_level(confidence_level)
     X = _stability.check_points(clusterer, X)
     kind, draws = _references.resolve_reference(X, reference, "unimodal")
+    # index of the clusters of X
     root = _checks.root_seed(random_state)
     first = _stability.seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
     labels = _stability.fit_labels(first, X)

@@ -244,6 +244,7 @@ def compare_clusterings(
             else:
                 rows.append(compute_internal(X, labels, list(directions), options))
     values = np.array(rows, dtype=np.float64)
+    # dominance is not defined for nan
     undefined = np.argwhere(np.isnan(values))
     if len(undefined):
         row, column = undefined[0]
@@ -263,6 +264,7 @@ def resolve_directions(indices: Any) -> dict[str, bool]:
     """Return whether larger is better for each index name."""
     directions: dict[str, bool] = {}
     if isinstance(indices, Mapping):
+        # own indices state their direction
         for name, pair in indices.items():
             if not (isinstance(pair, Sequence) and len(pair) == 2 and callable(pair[0])):
                 raise ValueError(

@@ -72,6 +72,7 @@ class StabilityDisplay(_plotting.ResultDisplay):
         ax.axvline(choice.n_clusters, color="C1", linestyle=":", label=label)
         ax.set_xticks(k)
         ax.set_xlabel("number of clusters")
+        # values without standard errors are no means over repeats
         single = np.isnan(choice.standard_errors).all()
         ax.set_ylabel(named if single else f"{named}\n(mean and standard error)")
         _plotting.put_legend_above(ax, 0.22, ncols=2, columnspacing=1, handlelength=1.5)
@@ -202,6 +203,7 @@ class IndicesDisplay(_plotting.ResultDisplay):
     def _draw(self, _: Any) -> None:
         """Draw one panel per index. Clusterings on the front are filled."""
         compared, k = self.result, self.result.n_clusters
+        # names such as k=3 would repeat the axis
         pairs = zip(compared.names, k, strict=True)
         plain = all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in pairs)
         order, directions = np.argsort(k), compared.greater_is_better

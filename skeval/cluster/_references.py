@@ -294,6 +294,7 @@ def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndar
     a cluster beside a larger one.
     """
     n = len(values)
+    # median and half the interquartile range, robust against heavy tails
     center, half = np.median(values), np.subtract(*np.quantile(values, [0.75, 0.25])) / 2
     scale = half if half > 0 else values.std()
     (location, log_scale, skewness, log_tail), loss = fit_sinh_arcsinh((values - center) / scale)
@@ -309,6 +310,7 @@ def fit_shape(values: np.ndarray) -> tuple[float, Callable[[np.ndarray], np.ndar
     likelihood_between = log_density.sum() - n * np.log(width)
 
     def quantile(probabilities: np.ndarray) -> np.ndarray:
+        # the more likely of the two shapes
         if likelihood_between > likelihood:
             return low + width * betaincinv(a, b, probabilities)
         z = np.arcsinh(norm.ppf(probabilities)) + skewness

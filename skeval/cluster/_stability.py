@@ -634,6 +634,7 @@ def compare_resample(
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
     (method, noise), n, rng = how, X.shape[0], draw.rng
     if method == "jitter":
+        # normal noise, in proportion to the standard deviation of each feature
         rows, points = np.arange(n), np.asarray(X, dtype=np.float64)
         spread = noise * points.std(axis=0)
         data = rebuild(X, points + spread * rng.normal(size=points.shape))
@@ -641,6 +642,7 @@ def compare_resample(
         half = method == "subset"
         rows = np.unique(rng.permutation(n)[: n // 2] if half else rng.integers(0, n, size=n))
         data = safe_indexing(X, rows)
+    # a pairwise matrix needs the same rows and columns
     if takes_pairs(clusterer):
         data = data[:, rows]
     predicted = fit_labels(seed_clusterer(clusterer, rng), data)

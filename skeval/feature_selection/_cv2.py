@@ -314,6 +314,7 @@ class CV2FeatureSelectionPipeline(
             )
         cv = plans.limit_folds(cv, target.codes)
         folds = plans.resolve_folds(cv, X, target, metadata.get("groups"), self.random_state)
+        # without inner folds, the pipeline is fitted once for each fold
         inputs = _inputs.Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
@@ -799,6 +800,7 @@ def compare_selections(
         for errors in (cv1, cv2)
     )
     bias = float(np.mean(cv2_errors - cv1_errors))
+    # training sets overlap, so the variance is corrected (Nadeau and Bengio 2003)
     error = corrected_error(cv2[done] - cv1[done], float(np.mean(n_test / n_train)))
     options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": len(done) - 1}
     return Estimate(
@@ -951,6 +953,7 @@ def selection_stability(
     _checks.check_confidence_level(confidence_level)
     chosen = check_supports(supports)
     sizes = chosen.sum(axis=1)
+    # Kuncheva's index is defined for a single number of features
     if method == "kuncheva" and sizes.min() < sizes.max():
         raise ValueError(
             "method='kuncheva' needs the same number of features in every round, got "
@@ -968,6 +971,7 @@ def measure_stability(
     chosen: np.ndarray, method: str = "nogueira", confidence_level: float = 0.95
 ) -> Estimate:
     """Return the stability of validated rounds. An undefined value is nan, without a warning."""
+    # a single round has nothing to compare with
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     # equal rounds give no estimate of the variance
     error = float(np.sqrt(variance)) if variance > ROUNDING**2 else np.nan

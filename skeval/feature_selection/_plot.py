@@ -57,10 +57,12 @@ class SelectionBiasDisplay(ResultDisplay):
     def _draw(self, ax: Any) -> None:
         """Draw both errors, the errors of each repeat, and the bias with its interval."""
         bias, errors = self.result, (self.result.extra.cv1_errors, self.result.extra.cv2_errors)
+        # each repeat, to show the variation
         if len(errors[0]) > 1:
             label = f"each of {len(errors[0])} repeats"
             style = {"color": "C0", "markersize": 12, "alpha": 0.6, "label": label}
             ax.plot(np.concatenate(errors), np.repeat([0, 1], len(errors[0])), "|", **style)
+        # mean errors of both procedures, and their difference with its interval
         means = [float(np.mean(values)) for values in errors]
         label = "cross-validated error"
         self.points_: Any = ax.plot(means, [0, 1], "o", color="C0", label=label)[0]

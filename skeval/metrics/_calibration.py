@@ -294,12 +294,14 @@ def reliability_curve(
     sizes = find_bin_sizes(events, bins, confidence_level)
     limits, band = [], []
     for k, (share, size) in enumerate(zip(bins.observed, sizes, strict=True)):
+        # observed fraction, as a proportion of the effective bin size
         limits.append(intervals.exact_interval(share * size, size, confidence_level))
         # observed fraction of a calibrated model
         inside, larger = bins.place == k, bins.effective[k] / size
         data = events.score[inside], events.weight[inside]
         band.append(calibration.share_limits(*data, confidence_level, larger))
     (low, high), (band_low, band_high) = np.array(limits).T, np.array(band).T
+    # bins outside the band contradict calibration
     below = bins.observed < band_low - intervals.ROUNDING
     above = bins.observed > band_high + intervals.ROUNDING
     return Curve(
@@ -435,6 +437,7 @@ def expected_calibration_error(
     binned = bin_events(events, n_bins, strategy)
     sizes = find_bin_sizes(events, binned, confidence_level)
     bins = calibration.Bins(binned.share, sizes, binned.predicted, binned.observed)
+    # true distances of the bins, without the part due to chance
     distances = calibration.shrink_distances(bins)
     return Estimate(
         name="expected calibration error",
@@ -574,6 +577,7 @@ def score_decomposition(
         recalibrated = fitted[place]
         n_groups = len(np.unique(recalibrated))
     else:
+        # mean prediction and observed fraction of each bin
         bins = bin_events(events, n_bins, strategy)
         predicted, recalibrated = bins.predicted[bins.place], bins.observed[bins.place]
         n_groups = len(bins.counts)
@@ -584,6 +588,7 @@ def score_decomposition(
         columns = np.column_stack([1 - probability, probability])
         losses = PROBABILITY_LOSSES[loss](events.positive.astype(np.intp), columns)
         scores.append(float(np.average(losses, weights=weight)))
+    # the terms of the decomposition are differences of these mean scores
     score, binned_score, best_score, uncertainty = scores
     return Results(
         score=score,

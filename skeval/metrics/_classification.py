@@ -513,6 +513,7 @@ def _score_averages(
         precision, recall = (_average_defined(ratio, weight) for ratio in ratios)
         return precision, recall, f_beta(precision, recall, beta)
 
+    # a number of the user replaces 0/0 without a warning
     if zero_division != "warn":
         return score(float(zero_division))
     # the F-score alone may not depend on the ratio that is undefined
@@ -940,6 +941,7 @@ def costs_of_cells(
         )
     if cost_matrix is not None:
         frame: Any = cost_matrix
+        # rows and columns with names must have the order of the classes
         if hasattr(frame, "iloc"):
             check_column_names(classes.tolist(), "cost_matrix", frame)
             check_column_names(classes.tolist(), "cost_matrix.T", frame.T)

@@ -491,9 +491,11 @@ def find_gains(sample: CurveSample, n_points: int) -> Curve:
     # nothing and everything are selected at the ends
     x = np.linspace(0, 1, n_points)
     y, low, high = np.tile(x, (3, 1))
+    # recall among the highest scores, with its score interval
     for at, k in enumerate(x[1:-1].tolist(), 1):
         y[at], _, limits = find_top(*sample.arrays, k, sample.group).close("recall")
         low[at], high[at] = limits(sample.confidence_level)
+    # steps of the empirical curve
     tp, fp = sample.ranked.cumulate()
     points = np.column_stack([(tp + fp) / (tp[-1] + fp[-1]), tp / tp[-1]])
     return Curve(
@@ -628,6 +630,7 @@ def roc_curve_band(
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
     if kind == "gains":
         return find_gains(sample, n_points)
+    # empirical curve, and distances of simulated curves for the simultaneous band
     steps = sample.steps()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=False)
     x = np.linspace(0, 1, n_points)
@@ -635,6 +638,7 @@ def roc_curve_band(
     def limits(z: float, exact: bool) -> tuple[Floats, Floats]:
         return areas.curve_limits(steps, x, z, exact=exact)
 
+    # area with its score interval
     form, error = sample.area_form(sample.area)
     if np.isnan(error):
         _checks.warn_undefined("The standard error of the area is nan, as a class has one sample.")
@@ -769,6 +773,7 @@ def precision_recall_curve_band(
 
     # average precision, as a proportion of the positives
     value = areas.average_precision(*sample.arrays)
+    # fraction of samples predicted positive at each threshold
     predicted = share * roc.y[1:] + (1 - share) * roc.x[1:]
     hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
     form = partial(intervals.exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)
@@ -905,6 +910,7 @@ def net_benefit(
         data = y_true, proba, pos_label, sample_weight, groups
         samples.append(check_curve_sample(*data, name=name, one_class=True))
         _checks.check_probabilities(name, samples[-1].score)
+    # by default, thresholds from 1 % to 99 %
     default = np.arange(1, 100) / 100
     listed = [thresholds] if isinstance(thresholds, Real) else thresholds
     places = default if listed is None else _checks.read_column("thresholds", listed)
@@ -938,6 +944,7 @@ def net_benefit(
             place = np.where((place == 0) & (event == 1), n, place)
             positives = np.isin(np.arange(n + 1), (1, 3, n)).astype(float)
             metric = partial(tables.mean_ratio, costs=gains, units=positives)
+        # net benefit with its score interval
         counts = intervals.add_up(place, cells.counts[0], len(gains))
         table = tables.ConfusionTable(counts, cells, place, metric)
         estimate, (limits, _) = tables.score_form(table, group)
@@ -1263,6 +1270,7 @@ def cost_curve_band(
         chosen = np.array([cut for ((_, cut),) in results])
         low, high = _limit_cost(cuts[0], sample, x, chosen, replicates)
     else:
+        # percentiles of the paired differences, wider if there are groups
         estimate, replicates = estimates[0] - estimates[1], costs[:, 0] - costs[:, 1]
         level = confidence_level
         if group is not None:

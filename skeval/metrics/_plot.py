@@ -555,6 +555,7 @@ class ReliabilityDisplay(ScoreDisplay):
             axes.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
             ax.set_zorder(axes.get_zorder() + 1)
             ax.patch.set_visible(False)
+        # one diagonal for all curves of these axes
         if "calibrated" not in (line.get_label() for line in ax.lines):
             ax.plot([0, 1], [0, 1], linestyle=":", color="0.5", linewidth=1, label="calibrated")
         # band of the observed fractions of a calibrated model

@@ -239,6 +239,7 @@ def measure_sets(of: str, y_true: Any, y_pred: Any, labels: Any = None) -> Float
     true = _checks.check_y("y_true", y_true)
     sets = np.asarray(y_pred, dtype=object if isinstance(y_pred, list | tuple) else None)
     _checks.check_same_length(y_true=true, y_pred=sets)
+    # a set of labels for each sample
     if sets.ndim == 1 and all(isinstance(each, Set) for each in sets):
         _checks.check_comparable(true, "y_pred", np.array([*set().union(*sets)]), of_part=True)
         rows = zip(true, sets, strict=True)
@@ -502,6 +503,7 @@ def expected_loss(
     """
     integrand = _integrand(predict, target, loss if callable(loss) else LOSSES[loss])
     method, fields = "quadrature", dict[str, Any](standard_error=np.nan)
+    # QUADPACK for a density function of one number
     if callable(distribution) and not hasattr(distribution, "rvs"):
         ends = _checks.check_data("support", support, ensure_2d=False, ensure_all_finite=False)
         if ends.shape != (2,) or not ends[0] < ends[1]:
@@ -597,9 +599,11 @@ def _mean_under_function(
 
     def weighted(x: float) -> float:
         p = weight(x)
+        # the loss does not matter where the density is 0
         return p * float(integrand(np.array([[x]]))[0]) if p else 0.0
 
     with ignored_warnings(IntegrationWarning):  # the error is checked instead
+        # a density has the integral 1
         mass = quad(weight, **options)[0]
         if not abs(mass - 1) <= _TOLERANCE:
             raise ValueError(
@@ -633,6 +637,7 @@ def _integrand(
             raise ValueError("the loss must be finite at every point, got nan or inf.")
         if value.min() < 0:
             raise ValueError(f"loss must return numbers >= 0, got {value.min():g}.")
+        # a scalar loss holds at every point
         return np.broadcast_to(value, len(x))
 
     return integrand

@@ -161,6 +161,7 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     refuse_class("scoring", scoring)
     if not isinstance(scoring, str) and not callable(scoring):
         raise TypeError(f"scoring must be a string or a scorer, got {scoring!r}.")
+    # the metrics of skeval, or else a scorer of scikit-learn
     row = SCORERS.get(scoring) if isinstance(scoring, str) else None
     if row is None:
         try:
@@ -180,10 +181,12 @@ def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
         needed = " or ".join(row.required)
         call = f"get_scorer({scoring!r}, {row.required[0]}=...)"
         raise ValueError(f"scoring={scoring!r} must have the argument {needed}. Use {call}.")
+    # an index of a partition needs the samples and their clusters
     if row.response == PARTITION:
         return make_clustering_scorer(
             row.function, greater_is_better=row.greater_is_better, **metric_kwargs
         )
+    # a misspelled argument would otherwise fail only in the first score
     known = signature(row.function).parameters
     for name in metric_kwargs.keys() - known:
         raise TypeError(f"{name} is not an argument of scoring={scoring!r}{suggest(name, known)}.")
@@ -219,6 +222,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 f"scoring must be a name or a scorer, got the metric {function.__name__}. Pass "
                 f"make_scorer({function.__name__}, greater_is_better={larger})."
             )
+        # larger must be better, so a loss needs a negative sign
         if larger_is_better and row is not None and not row.greater_is_better:
             raise ValueError(
                 f"scoring must be larger for better models, but {function.__name__} is a loss. "
@@ -236,6 +240,7 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
             f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
         )
     with naming("scoring"):
+        # names become scorers, alone or in a list or dict
         if isinstance(scoring, str):
             return get_scorer(scoring)
         names = scoring if isinstance(scoring, list | tuple | set) else ()
@@ -274,6 +279,7 @@ def find_batch(scoring: Any, classes: np.ndarray | None) -> _table.BatchScore | 
             scoring = sklearn.metrics.get_scorer(scoring)
         except ValueError:
             return None
+    # other callables do not state their metric
     if not _compat.is_plain_scorer(scoring):
         return None
     function, fixed, greater_is_better = _compat.metric_of_scorer(scoring)
@@ -359,11 +365,13 @@ def _suggest_name(name: str) -> str:
     """
     names = [*SCORERS, *sklearn.metrics.get_scorer_names()]
     name = re.sub(r"\W", "_", name.lower())
+    # usual abbreviations, and metrics that are no scorers
     if name in ABBREVIATIONS:
         return f". Did you mean {' or '.join(map(repr, ABBREVIATIONS[name].split()))}?"
     for part, text in NO_SCORERS.items():
         if part in name:
             return f". {text}."
+    # names that contain the word, and names with a similar spelling
     bare = name.removeprefix("neg_").removesuffix("_score")
     near = sorted(candidate for candidate in names if len(bare) > 1 and bare in candidate)
     words = (ABBREVIATIONS.get(key, "") for key in (bare, *bare.split("_")))
@@ -499,6 +507,7 @@ class ClusteringScorer(_compat.RoutedScorer):
         try:
             value = float(self.index(points, labels, **self.kwargs | metadata))
         except ValueError as error:
+            # a partition into singletons may have no index, other errors are raised
             if sizes.max() > 1:
                 raise
             return self._no_value(str(error), error)

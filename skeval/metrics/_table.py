@@ -464,6 +464,7 @@ def explain_undefined(metric: Callable[..., Any], y_true: Any, y_pred: Any) -> s
     row, true, pred = find_row(function), np.asarray(y_true), np.asarray(y_pred)
     if row is None or row.side is not None or true.ndim != 1 or pred.ndim != 1:
         return ""
+    # the correlation with a constant is 0/0
     if function is sk.matthews_corrcoef:
         constant = [name for name, y in (("y_true", true), ("y_pred", pred)) if np.all(y == y[0])]
         return f"{constant[0]} contains one class" if constant else ""
@@ -608,6 +609,7 @@ def use_label_ranking(row: Metric, columns: Sample) -> Measured:
     weight = columns.weigh()
     seen = weight > 0  # precision is undefined before the first sample with weight
     groups = None if columns.groups is None else columns.groups[seen]
+    # a ranking for each column of labels
     terms = [
         areas.Term(slice(None), own == 1, column.astype(float))
         for own, column in zip(true[seen].T, score[seen].T, strict=True)
@@ -687,6 +689,7 @@ def rank_out_of_fold(sample: Sample, codes: Array) -> tuple[areas.Ranking, float
     columns = sample.y_pred.reshape(len(fit), -1).astype(float)
     classes = [True] if codes.dtype == bool else range(columns.shape[1])
 
+    # areas of one class against the rest, within each fold
     of_classes = [
         areas.find_area(codes == label, columns[:, c], weight, row=row, fold=fit)
         for c, label in enumerate(classes)
@@ -806,6 +809,7 @@ def use_precision(row: Metric, arguments: Arguments, sample: Sample) -> Measured
     positive = sample.y_true == arguments.get("pos_label", 1)
     if sample.folds is None and not sample.independent:
         return use_label_ranking(row, sample._replace(y_true=positive.astype(int)))
+    # independent samples have a proportion of the positives
     if sample.folds is None:
         value, n = sample.value, float(positive.sum())
         if np.isnan(value):
@@ -861,14 +865,17 @@ def close_mean(losses: Floats, sample: Sample, *, bounded: bool, root: bool = Fa
         size = sample.n_samples
         degrees = errors.degrees_of_mean(tested, size, sample.inflation, bounded=bounded)
     forms: dict[str, Callable[[float], Limits]] = {}
+    # an interval too wide to be useful is left undefined
     if errors.is_too_wide(mean, error, degrees):
         forms["log"] = intervals.give_no_limits
     elif not np.any(losses < 0):
         args = mean, error
         forms["log"] = partial(intervals.log_interval, *args, degrees_of_freedom=degrees)
+    # these intervals assume independent samples of equal weight
     if sample.independent:
         forms |= {name: partial(intervals.mean_interval, losses, name) for name in ("hall", "t")}
     if root:
+        # standard error of a square root by the delta method
         mean = mean**0.5
         error = error / (2 * mean) if mean else 0.0
         forms = {name: partial(intervals.rescaled, np.sqrt, form) for name, form in forms.items()}
@@ -993,6 +1000,7 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Measured:
     if ranked.positive.all() or not ranked.positive.any():
         return np.nan, {}
     value = ranked.measured.value if np.isnan(sample.value) else sample.value
+    # a single group has no variance between groups
     if sample.groups is not None and intervals.count_groups(sample.groups) == 1:
         return value, {}
     limits, error = ranked.area_form(value)

@@ -355,6 +355,7 @@ def bleu_statistics(
     `log_bleu` of the sum of their rows.
     """
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
+        # a string would count as a list of characters
         if isinstance(sentences, str) or not isinstance(sentences, Collection):
             raise TypeError(
                 f"{name} must have one entry per sentence, got {type(sentences).__name__}. "
@@ -371,6 +372,7 @@ def bleu_statistics(
     rows = []
     for tokens, others in _tokenize(references, hypotheses, tokenize or str.split):
         c = len(tokens)
+        # closest reference length r, and the totals of each order
         closest = min((abs(len(other) - c), len(other)) for other in others)[1]
         totals = [max(c - shorter, 0) for shorter in range(max_order)]
         rows.append([c, closest, *_count_matches(tokens, others, max_order), *totals])
@@ -395,6 +397,7 @@ def _tokenize(
         segments = [hypothesis, *several]
         if text:
             segments = [tokenize(segment) for segment in segments]
+        # str.split returns strings, so only other tokens are checked
         for segment in segments if not text or tokenize is not str.split else ():
             tokens = segment if isinstance(segment, Collection) else [None]
             if not all(isinstance(token, str) for token in tokens):

@@ -218,6 +218,7 @@ class PerturbationResamplingSVC(
         verbose: int = 0,
         memory: Any = None,
     ) -> None:
+        # parameters of SVC
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -230,6 +231,7 @@ class PerturbationResamplingSVC(
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        # the procedure and its resampling
         self.estimator = estimator
         self.n_resamples = n_resamples
         self.statistic = statistic
@@ -334,6 +336,7 @@ class PerturbationResamplingSVC(
                 "estimator must be an SVC or a pipeline that ends in an SVC, got the last step "
                 f"{type(final).__name__}. perturbation_interval accepts any estimator."
             )
+        # parameters of SVC set here would have no effect
         defaults = type(self)().get_params(deep=False)
         changed = [name for name in sorted(SVC_PARAMETERS) if name in defaults]
         changed = [name for name in changed if getattr(self, name) != defaults[name]]
@@ -380,6 +383,7 @@ class PerturbationResamplingSVC(
             inputs.warn_unweighted(procedure, options["sample_weight"])
         with config_context(enable_metadata_routing=self._is_routed):
             result = self._resample()
+        # results become attributes, so later readings do not run this method
         self._resample, self.perturbation_ = None, result
         self.cv_error_: float = result.value
         self.resubstitution_error_: float = result.extra.resubstitution
@@ -391,6 +395,7 @@ class PerturbationResamplingSVC(
         """Report the number of fits that follow. Warn if they take more than a minute."""
         n_folds = check_cv(options["cv"]).get_n_splits(X, y, options["groups"])
         by_fold = options["statistic"] == "cross_validation"
+        # each draw of weights repeats the fits, in every fold if it is cross-validated
         n_fits = n_folds + 1 + options["n_resamples"] * (n_folds if by_fold else 1)
         # columns of very different scales slow the fits, and no solver agrees with them
         unscaled = False

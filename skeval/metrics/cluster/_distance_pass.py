@@ -82,6 +82,7 @@ def distance_pass(
     parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
     strips = cut_strips(starts.tolist(), stops.tolist())
     for k, rows, found in parallel(delayed(reduce)(k, rows) for k, rows in strips):
+        # each pair is computed once, and its distance counts for both rows
         if sums:
             total[k:, rows] += found["row_sums"]
             total[k, rows.stop :] += found["column_sums"]
@@ -92,6 +93,7 @@ def distance_pass(
                 np.minimum(table, minima if by_pair else minima.min(), out=table)
         if nearest is not None:
             nearest.add(*found["nearest"])
+    # each pair of clusters was seen from one side only
     np.minimum(smallest, smallest.T, out=smallest)
     return total, largest, smallest
 
@@ -168,6 +170,7 @@ def within_pass(
 def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict[str, Any]:
     """Return the pairwise quantities, from pairs within clusters or one pass over all pairs."""
     partition, n_jobs = samples.partition, samples.n_jobs
+    # quantities within clusters need no pairs of different clusters
     if needs <= WITHIN:
         totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
         return {"mean_within": mean_within(totals, partition.sizes), "max_within": largest}
@@ -400,6 +403,7 @@ def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
     k, left, total = L + 2, np.arange(n), 0.0
     while len(left):
         k, incomplete = min(k, n), []
+        # chunks of rows with bounded memory
         for chunk in slices(len(left), max(1, TREE_NUMBERS // k)):
             rows = left[chunk]
             parts = tree.query(points[rows], k, workers=effective_n_jobs(samples.n_jobs))
@@ -414,6 +418,7 @@ def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
             weights = shared_weights(i, distance[i, j], np.ones(len(i), np.intp), L)
             total += float(weights @ foreign)  # eq. 1
             incomplete.append(rows[~complete])
+        # rows with unfinished ties search twice as many neighbors
         left, k = np.concatenate(incomplete), 2 * k
     return total
 

@@ -113,10 +113,12 @@ class Samples:
             return matrix_tiles(self.points, self.partition.order)
         points = self.points
         if self.metric in EUCLIDEAN and issparse(points):
+            # sparse samples become dense if their array is small
             n, p = points.shape
             if n * p > (MAX_NUMBERS if p <= MAX_DENSE_FEATURES else MAX_SMALL_BLOCK):
                 return point_tiles(euclidean, points)
             points = points.toarray()
+        # coordinate differences if they are as fast as matrix products (eq. 8)
         if self.has_few_features:
             return point_tiles(partial(cdist, metric="euclidean"), points)
         if self.metric in EUCLIDEAN:
@@ -301,6 +303,7 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
         def block(columns: slice) -> np.ndarray:
             squared = left @ right[:, columns]  # eq. 8, (r, c)
             _fill_diagonal(squared, rows, columns, np.inf)  # a row is no close pair of itself
+            # close pairs lose digits in eq. 8 and are computed again
             mend(squared, own[-2], right[-2, columns], lambda: (points[rows], points[columns]))
             return _fill_diagonal(np.sqrt(squared, out=squared), rows, columns)
 

@@ -96,6 +96,7 @@ def encode(labels: ArrayLike, name: str) -> tuple[np.ndarray, int]:
     if array.dtype.kind not in "OUS":
         values, codes = _checks.number_values(array)
         return codes, len(values)
+    # codes in the order of the first occurrence
     names = array.tolist()
     with _checks.naming(name):
         code = {label: position for position, label in enumerate(dict.fromkeys(names))}

@@ -998,6 +998,7 @@ def dbcv_score(
     sparseness = np.array([sparse for sparse, _ in trees])
     reach = np.concatenate([reach for _, reach in trees])
 
+    # mutual reachability instead of the distance
     def reachabilities(rows: slice) -> Callable[[slice], np.ndarray]:
         strip, own = samples.tiles(rows), reach[rows, None]
         return lambda columns: np.maximum(np.maximum(strip(columns), reach[columns]), own)
@@ -1005,6 +1006,7 @@ def dbcv_score(
     options: Any = {"sums": False, "n_jobs": n_jobs}
     nearest = _distance_pass.distance_pass(reachabilities, starts, len(reach), **options)[2]
     separation = nearest.min(axis=1)
+    # contrast of separation and sparseness, weighted by cluster size
     larger = np.maximum(separation, sparseness)
     if not larger.all():
         return give_nan("DBCV is 0/0, because all samples of two clusters are the same point.")
@@ -1135,6 +1137,7 @@ def pair_distance(
     ``within="pairs"``, the mean within clusters is over all pairs of samples.
     """
     check_option("within", within, ("clusters", "pairs"))
+    # extremes that no index needs have a pass of their own
     if (pairs, statistic) in (("within", "min"), ("between", "max")):
         options = {"metric": "euclidean", "noise": None} | options
         samples = check_samples(X, labels, min_clusters=1 + (pairs == "between"), **options)
@@ -1150,6 +1153,7 @@ def pair_distance(
     else:
         table = between_cluster_distances(X, labels, **options)
         column = table["centroid" if pairs == "centroid" else statistic]
+        # each pair of clusters once
         values = column[np.triu_indices(len(column), 1)]
     return float(getattr(np, statistic)(values)) if len(values) else np.nan
 
