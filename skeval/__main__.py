@@ -64,6 +64,7 @@ class Parser(argparse.ArgumentParser):
         known = [one for one in known if one != word and (choice or one[:2] == "--")]
         same = [own for own in SYNONYMS.get(word, "").split() if own in known]
         others = [name for name, one in self.commands.items() if f" {word} " in one.format_help()]
+        # a synonym from another program comes before a similar spelling
         close = same or get_close_matches(word, known, n=1, cutoff=0.65)
         hint = f" (did you mean {close[0]!r}?)" if close else ""
         if "are required" in message:
@@ -108,10 +109,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start = monotonic()
     words = sys.argv[1:] if arguments is None else list(arguments)
     options, unknown = make_parser().parse_known_args(words)
+    # unknown words are reported by the parser of the command, which knows its options
     if unknown:
         options.parser.words = " ".join(words)
         options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     options.line, options.start = shlex.join(["skeval", *words]), start
+    # progress redraws its line in a terminal, and adds lines elsewhere
     terminal = sys.stderr is not None and sys.stderr.isatty()
     options.progress = Progress(SECONDS_A_LINE, redraws=terminal)
     try:
@@ -120,6 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with show_progress(options.progress):
                 return int(options.run(options) or 0)
     except BrokenPipeError:  # the reader of standard output has ended, as `head` does
+        # otherwise Python would fail again when it flushes standard output at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
@@ -136,6 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             done = "there is nothing to report yet"
         how = str(stop) or "interrupted"
         print(f"\nskeval: {how}; {done}; {on} continues where it stopped.", file=sys.stderr)
+        # the usual status of a program that is stopped by Ctrl-C (128 + SIGINT)
         return 130
 
 

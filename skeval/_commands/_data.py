@@ -134,6 +134,7 @@ class Table:
         for name in roles["predictions"]:
             self._check_numbers(name)
             self._refuse_identifier("predictions", name)
+        # predictions, groups and times must be known in every row
         for role, name in [(key, name) for key in COMPLETE for name in roles[key]]:
             if (missing := find_blanks(self.columns[name])).any():
                 keeps = f" ({write_option('--text', name)} keeps texts like None)"
@@ -171,10 +172,12 @@ class Table:
         named = {name: f"--{role}" for role, names in roles.items() for name in names}
         default = "y" if self.source.lower().endswith(".npz") else "target"
         target = default if options.target is None else options.target
+        # clustering uses a column of the default name only if there is one
         if needs_target or options.target is not None or target in columns:
             roles["target"] = [target]
             named[target] = "--target (the default)" if options.target is None else "--target"
         _check_names(named, columns, self.source)
+        # --text only says how to read a column, so it may name any of them
         for role, other in product(("target", "predictions"), roles):
             for name in {*roles[role]} & {*roles[other]} if other not in (role, "text") else ():
                 others = _shorten([one for one in columns if one not in named])
@@ -182,6 +185,7 @@ class Table:
                     f"{self.source}: --{role} and --{other} both name {name!r}. Pass different "
                     f"columns. The other columns are {others}."
                 )
+        # existing predictions need no other columns than those named
         if roles["predictions"]:
             if not roles["groups"]:
                 self._advise_groups()
@@ -207,12 +211,14 @@ class Table:
         """Drop empty rows, and nameless columns that are empty or, if first, count the rows."""
         missing = np.array([find_blanks(column) for column in self.columns.values()])
         empty = np.atleast_1d(missing.all(axis=0))
+        # rows keep their numbers in the file, which messages name
         self.rows = 1 + np.arange(len(empty))
         if empty.any():
             self.notes.append(f"rows without any value are left out ({self._name_rows(empty)}).")
             self.columns = {name: column[~empty] for name, column in self.columns.items()}
             self.rows = self.rows[~empty]
         named = {name for names in self.roles.values() for name in names}
+        # a nameless column is often the index of a saved data frame, or an empty last one
         for place, (name, column) in enumerate([*self.columns.items()]):
             if name in named or not UNNAMED.fullmatch(name):
                 continue
@@ -303,6 +309,7 @@ class Table:
             rounding = max(0.5 * 10.0 ** -max(1, len(digits)), 1e-9 * abs(last))
             if last > np.nanmax(rest, initial=0) and abs(last - np.nansum(rest)) <= rounding:
                 totals.append(f"{name!r} is the sum of all other rows")
+        # in very few rows, one value may be the sum of the others by chance
         if totals and len(self.rows) >= MIN_ROWS:
             self.hints.append(
                 f"the last row may contain totals ({totals[0]}). If so, delete it in the file."
@@ -338,12 +345,14 @@ class Table:
                 f"{self._name_rows(missing)}. --drop-missing-target leaves such rows out{more}."
             )
         self._refuse_identifier("target", target)
+        # --text keeps labels as they are written, and others lose surrounding spaces
         if y.dtype == object:
             keeps = target in self.options.text
             return y.astype(str) if keeps else np.array([text.strip() for text in y.tolist()])
         self._refuse_infinite(f"the target column {target!r}", y)
         if y.dtype.kind in "iu" and ((y > MAX_EXACT) | (y < -MAX_EXACT)).any():
             return y.astype(str)  # as floats, labels that differ in the last digits would be equal
+        # whole numbers that were read as floats, so that a class is named 1 and not 1.0
         whole = y.dtype.kind == "f" and (y % 1 == 0).all() and np.abs(y).max() < MAX_EXACT
         return y.astype(np.int64) if whole else y
 
@@ -353,6 +362,7 @@ class Table:
         left_out = []
         for name in names:
             column, reason = self.columns[name], ""
+            # empty columns, then numbers, then dates and other texts
             if find_blanks(column).all():
                 reason = "has no value and is left out."
             elif column.dtype != object and name not in self.options.text:
@@ -371,9 +381,11 @@ class Table:
     def _read_texts(self, name: str, features: dict[str, np.ndarray]) -> str:
         """Add a column of dates or other texts to the features, or return why it is none."""
         column = self.columns[name]
+        # a missing text is a category of its own
         texts = [str(value).strip() or "missing" for value in column.tolist()]
         different = len({*texts} - {"missing"})
         many = f"{different} different strings in {len(column)} rows"
+        # dates are features only on request, and only if day and month cannot be confused
         if readings := read_times(column):
             if len(readings) == 1 and self.options.date_features:
                 features |= self._split_dates(name, readings[0])
@@ -385,6 +397,7 @@ class Table:
                 way = f"{later}pass --date-features to convert dates to numbers"
             return f"contains dates ({many}) and is left out. To use it, {way}."
         self._check_numbers(name)
+        # texts that differ in most rows are names or free text, and no categories
         predicted = name in self.roles["predictions"]
         if not predicted and different > max(MAX_TEXTS, len(column) / 2):
             way = f"{write_option('--id', name)} uses it as row names"
@@ -397,8 +410,10 @@ class Table:
         import pandas
 
         moments = pandas.to_datetime(seconds, unit="s")
+        # the time itself shows trends, and its parts show seasons
         parts = {f"{name}: days since 1970": seconds / 86400}
         for part in ("year", "month", "day", "weekday", "hour"):
+            # a part that is the same in all dates is no feature
             numbers = getattr(moments, part.replace("weekday", "day_of_week"))
             values = np.asarray(numbers, dtype=float)
             if len(np.unique(values[~np.isnan(values)])) > 1:
@@ -449,6 +464,7 @@ class Table:
                 remedies.append(f"pass {missing} if it means a missing value")
         remedies.append(f"{write_option('--text', name)} treats all values as categories")
         remedy, shown = "; or ".join(remedies), ", ".join(map(repr, (odd or numeric)[:N_SHOWN]))
+        # nearly numeric columns are an error, and mixed ones are only noted
         if mostly and not are_codes:
             n_odd = sum(counts[text] for text in odd)
             what = (
@@ -495,6 +511,7 @@ def read_source(
     path, ending = Path(options.data), find_ending(options.data)
     if options.thousands is not None and options.thousands == (options.decimal or "."):
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
+    # stored tables have types, so options for written numbers have no meaning
     for name in WRITTEN_OPTIONS if ending not in WRITTEN_FILES else ():
         if getattr(options, name) not in (None, []):
             raise ValueError(f"--{name} is only for a CSV or Excel file, got {options.data!r}.")
@@ -509,6 +526,7 @@ def read_source(
         raise ValueError(
             f"{path.name} must end in .csv, .tsv, .npz, .parquet, .feather or .xlsx to be read."
         )
+    # pandas is optional, so an error names what to install
     try:
         frame = _read_frame(path, ending, options, is_text)
     except ImportError as error:
@@ -597,6 +615,7 @@ def _name_file(path: Path) -> Iterator[None]:
             warnings.simplefilter("error", pandas.errors.ParserWarning)
             yield
     except (ImportError, MemoryError):
+        # these are no faults of the file, and callers explain them
         raise
     except pandas.errors.EmptyDataError as error:
         raise ValueError(f"{path.name} is empty, or --skiprows N skips all of it.") from error
@@ -624,20 +643,24 @@ def _check_header(names: Sequence[str], options: argparse.Namespace) -> list[str
             f"{source}: the first line contains {numbers[0]!r}, so it may be data instead of "
             "column names. Pass --header if it has the names, otherwise --no-header."
         )
+    # options name the columns, so each name must be unique
     twice = [name for name, n in Counter(names).items() if n > 1 and name.strip()]
     if twice:
         raise ValueError(f"{source} has several columns named {twice[0]!r}. Rename them.")
+    # a column without a name gets the one that pandas would give it
     return [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(names)]
 
 
 def _read_column(column: Any) -> np.ndarray:
     """Return a column of a data frame as numbers, Booleans or strings."""
+    # categories as their values, and durations in seconds
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
     if getattr(column.dtype, "kind", "O") == "m":
         column = column.dt.total_seconds()
     missing = column.isna().to_numpy()
     if getattr(column.dtype, "kind", "O") in "biuf":
+        # nullable types of pandas have a NumPy type, which keeps large integers exact
         exact = getattr(column.dtype, "numpy_dtype", None)
         return column.to_numpy(float, na_value=np.nan) if missing.any() else column.to_numpy(exact)
     # decimal numbers, and all other values as texts
@@ -651,6 +674,7 @@ def _read_column(column: Any) -> np.ndarray:
 def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     """Return the columns of `X`, and `y`, of an NPZ file without executing its contents."""
     rule = f"{path.name} must contain a matrix X of numbers, and may contain a vector y of labels"
+    # pickled objects could run code, so they are refused
     try:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
             X = np.asarray(arrays["X"])
@@ -663,6 +687,7 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
         raise ValueError(
             f"{rule}, got X of shape {X.shape} and y of type {y.dtype} and shape {y.shape}."
         )
+    # the columns have no names in such a file
     columns = {f"x{k}": column for k, column in enumerate(X.T)}
     columns |= {} if y is None else {"y": y.astype(object) if y.dtype.kind == "U" else y}
     return columns
@@ -676,6 +701,7 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
         if name in columns:
             continue
         word, parts = name.strip().lower(), name.split(",")
+        # similar names, or else names that contain the word
         close = get_close_matches(word, folded, n=2, cutoff=0.7)
         close = close or [other for other in folded if word in other][:2]
         hint = " or ".join(repr(folded[other]) for other in close if len(columns) > 1)
@@ -691,6 +717,7 @@ def _check_names(named: Mapping[str, str], columns: Mapping[str, np.ndarray], so
     columns_of = "The columns of its first sheet" if is_excel else "Its columns"
     text = f"{source} has {' and '.join(missing)}. {columns_of} are {_shorten(columns)}."
     first, *others = columns.values()
+    # a single column suggests that the file has another separator
     if not others and find_ending(source) in TEXT_FILES:
         mark = next((mark for mark in ";\t|, " if mark in next(iter(columns))), " ")
         mark = {"\t": "\\t"}.get(mark, mark)

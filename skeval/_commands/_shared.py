@@ -108,11 +108,13 @@ def add_command(
     parser.set_defaults(**DEFAULTS | {"seed": 0} | defaults)
     for title, table in groups.items():
         add = (parser.add_argument_group(title) if title else parser).add_argument
+        # a line that starts with a space continues the row above it
         for row in re.split(r"\n(?=\S)", table.strip()):
             head, text = re.split(" {2,}", " ".join(row.split("\n")), maxsplit=1)
             option, _, metavar = head.partition(" ")
             metavar, _, least = metavar.partition(">=")
             how: dict[str, Any] = {"metavar": metavar.rstrip(".+")}
+            # the notation of the metavar determines the action and the type
             if option[:1] != "-":
                 option, how = option.lower(), {"metavar": option}
             elif "[no-]" in option:
@@ -131,6 +133,7 @@ def add_command(
                 how["type"] = partial(parse_whole_number, int(least))
             elif option in types:
                 how["type"] = types[option]
+            # a second name would replace the first one without a message
             if metavar.rstrip("+") == "COLUMN":
                 how |= {"action": Once, "nargs": "+" if "+" in metavar else None}
             add(option, help=" ".join(text.split()), **how)
@@ -166,6 +169,7 @@ def check_files(options: argparse.Namespace) -> None:
     """Raise an error without slow imports if a file to read or to write is in doubt."""
     path = Path(options.data)
     if options.data not in BUNDLED and not path.is_file():
+        # the file that may be meant has the same name and an ending, or a similar name
         names = [file.name for file in path.parent.glob("*") if file.is_file()]
         near = [file for file in names if Path(file).stem == path.name]
         near = near or get_close_matches(path.name, [*names, *BUNDLED], n=1, cutoff=0.75)
@@ -215,6 +219,7 @@ def write_pages(
     for text in filter(None, methods):
         yield from fill_lines(text, width)
 
+    # names in a file may contain control characters
     title, notes = escape_controls(title), [*map(escape_controls, notes)]
     if options.markdown is not None:
         report.to_markdown(options.markdown, title=title, notes=notes)
@@ -420,6 +425,7 @@ def choose_task(table: Table, options: argparse.Namespace) -> None:
             f"{table.source}: the target {table.roles['target'][0]!r} must have several values, "
             f"but is {y.tolist()[0]!r} in all {len(y)} rows. --target COLUMN names another column."
         )
+    # texts and Booleans are classes
     if y.dtype.kind not in "iuf":
         table.is_numeric = task == "numbers"  # which evaluate refuses
         return

@@ -102,6 +102,7 @@ def _run(options: argparse.Namespace) -> None:
         return replace(report, warnings=(*table_warnings, *others), n_features=n_features)
 
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
+    # there are no folds in which the preparation could be fitted
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
     procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"
     _shared.run(table, options, procedure, evaluate)
@@ -113,10 +114,12 @@ def note_labels(table: Table) -> None:
 
     kinds = {}
     for name, column in zip(table.feature_names, table.X.T, strict=True):
+        # a few whole numbers or texts may be the labels of classes
         values = {*column.tolist()}
         whole = all(isinstance(value, str) or value % 1 == 0 for value in values)
         kinds[name] = whole and 2 <= len(values) <= MAX_LABELS
     labels = [name for name, is_label in kinds.items() if is_label]
+    # if all columns are of this kind, none of them stands out
     if table.y is not None or not labels or all(kinds.values()):
         return
     name, few = labels[-1], ", ".join(map(repr, labels))

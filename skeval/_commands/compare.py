@@ -199,6 +199,7 @@ def _note_files(
     """Yield notes on scores that may be labels, the matched rows, and the positive class."""
     from skeval._commands._data import write_option
 
+    # scores with only two values are probably labels
     for table, column in zip(tables, values.columns, strict=True):
         if two_values and values.of_scores and len({*column.tolist()}) == 2:
             yield (
@@ -208,6 +209,7 @@ def _note_files(
             )
     matched = "their order" if key is None else f"the column {key!r}"
     yield f"the rows of both files are matched by {matched}."
+    # the first note of a table lists the roles of its columns
     for table in tables:
         yield from (*table.notes[1:], *table.hints)
     if values.positive is None or values.y.dtype.kind != "U":
@@ -273,6 +275,7 @@ def _report_both(
         pos_label=values.positive if values.of_scores else None,
         random_state=options.seed,
     )
+    # the page shows the comparison that decides the exit status
     comparison = replace(comparison, scoring=report.comparison.scoring)
     return replace(report, comparison=comparison, answer=comparison)
 
@@ -287,12 +290,14 @@ def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     ]
     for file in files:
         _shared.check_files(file)
+    # a column with another role does not name the rows
     roles = {options.target or "target", *options.predictions, options.groups} - {None}
 
     def names_rows(name: str) -> bool:
         is_id = name.lower() == "id" or name.lower().endswith(("_id", " id"))
         return name == options.id or (options.id is None and is_id and name not in roles)
 
+    # names of rows are read as texts, so that they keep leading zeros
     columns = [
         read_source(file, lambda name: names_rows(name) or name == options.groups) for file in files
     ]
@@ -325,6 +330,7 @@ def _match_rows(tables: Sequence[Table], key: str) -> None:
 
     groups = f"{write_option('--groups', key)} instead of --id"
     names = [[str(value).strip() for value in table.left_out[key]] for table in tables]
+    # each row must have exactly one partner in the other file
     for this, other in ((0, 1), (1, 0)):
         n_rows = Counter(names[this])
         for place, value in enumerate(names[other]):
@@ -337,6 +343,7 @@ def _match_rows(tables: Sequence[Table], key: str) -> None:
                     + f" For several rows of one {key}, pass {groups}."
                     * (n_rows[value] > 1)
                 )
+    # the second file in the order of the first one
     places, new = {value: place for place, value in enumerate(names[1])}, tables[1]
     order = [places[value] for value in names[0]]
     new.X, new.y, new.rows = new.X[order], new.y[order], new.rows[order]
@@ -356,6 +363,7 @@ def _check_rows(tables: Sequence[Table], what: str, values: Sequence[Any], key: 
     differ = [k for k, pair in enumerate(zip(old, new, strict=True)) if pair[0] != pair[1]]
     if differ:
         place = differ[0]
+        # if no column names the rows, another order is the likely cause
         order = f" Sort both files alike, or {named}." if key is None else ""
         # classes with other names, or the target in the place of the predictions
         pairs = [*dict.fromkeys(zip(old, new, strict=True))]
@@ -382,6 +390,7 @@ def _read_values(tables: Sequence[Table], options: argparse.Namespace) -> Values
     positive = _shared.find_positive(tables[0], options)
     y, numbers = tables[0].y, tables[0].is_numeric
     classes = np.unique(y).tolist()
+    # one column can hold the probabilities or scores of two classes only
     kind: PredictionKind = "numbers" if numbers else "auto" if len(classes) == 2 else "labels"
     parsed: list[Any] = []
     for table in tables:
@@ -394,6 +403,7 @@ def _read_values(tables: Sequence[Table], options: argparse.Namespace) -> Values
         except ValueError as error:
             raise ValueError(f"{table.options.data}: {error}") from error
     columns, kinds = [one.original for one in parsed], {one.kind for one in parsed}
+    # numbers, and labels of more than two classes, are compared as they are
     predicted = {label for column in columns for label in column.tolist()}
     if numbers or (kinds == {"labels"} and len(predicted.union(classes)) != 2):
         return Values(parsed[0].kind, y, columns, y, columns)

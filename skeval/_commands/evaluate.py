@@ -132,8 +132,10 @@ def _run(options: argparse.Namespace) -> None:
             raise ValueError(f"--{name} must not be used with --predictions, which fits no model.")
     if options.threshold is not None and not options.predictions:
         raise ValueError("--threshold must be used with --predictions.")
+    # a wrong path is an error before the data are read
     own = parse_path(options.estimator) if ":" in (options.estimator or "") else None
     table = _shared.read_columns(options)
+    # a column of dates, for example, was left out when the table was read
     for name in options.predictions or ():
         if name not in table.feature_names:
             raise ValueError(f"--predictions: the column {name!r} does not contain predictions.")
@@ -148,6 +150,7 @@ def _run(options: argparse.Namespace) -> None:
         "confidence_level": float(options.confidence_level),
         "random_state": options.seed,
     }
+    # existing predictions are scored as they are, without fits
     if options.predictions:
         columns, labels = _take_predictions(table, options)
         call = partial(
@@ -192,6 +195,7 @@ def _take_predictions(table: Table, options: argparse.Namespace) -> tuple[Any, A
     columns = table.X[:, [table.feature_names.index(name) for name in names]]
     if len(names) == 1:
         return columns[:, 0], None
+    # columns with the names of all classes contain their probabilities or scores
     if {*classes} <= {*names}:
         return columns, [classes.get(name, name) for name in names]
     # columns of some of the classes, or of classes in another case
@@ -203,6 +207,7 @@ def _take_predictions(table: Table, options: argparse.Namespace) -> tuple[Any, A
             f"{missing[0]!r}{suggest(missing[0], others)}. A column must have the name of its "
             "class, and no model that of a class. Rename the columns in the file."
         )
+    # other columns are the predictions of several models
     return dict(zip(names, columns.T, strict=True)), None
 
 
@@ -265,6 +270,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
             f"for --task {kind}, --estimator must be one of {', '.join(models)}, or module:object "
             f"such as sklearn.svm:SVC, got {name!r}{hint}."
         )
+    # a name may have a classifier and a regressor, each with its own path
     *paths, parameters = MODELS[name]
     estimator = parse_path(f"sklearn.{paths[numbers]}").set_params(**parameters)
     return estimator.set_params(random_state=small_seed(seed)) if name == "forest" else estimator

@@ -293,6 +293,7 @@ def join_predictions(
 ) -> Predictions:
     """Return predictions as one test set of a fixed model."""
     zeros = np.broadcast_to(np.intp(0), len(target))  # takes no memory, whatever its length
+    # a fixed model has a single test set, in which each sample is predicted once
     return Predictions(
         target=target,
         cases=units_of(target, groups),
@@ -377,6 +378,7 @@ def read_predictions(
     else:
         values = _checks.native_labels("predictions", predictions)
         values = _hold_text(_checks.check_y("predictions", values))
+    # true values and predictions may have been passed in the wrong order
     if kind == "auto":
         _checks.refuse_swapped("predictions", y, values)
     # labels coded as 0 and 1
@@ -420,6 +422,7 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
     if len(values) > 2 or values <= set(classes):
         return None
     if not (values <= {0, 1} or values <= {-1, 1}):
+        # two other whole numbers are more likely classes of another coding than scores
         if len(values) == 2 and all(value % 1 == 0 for value in values):
             raise ValueError(
                 f"predictions must contain the classes of y_true, {classes[0]!r} and "
@@ -539,6 +542,7 @@ EXACT_BELOW = np.float64(2**53)
 
 def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
     """Return true and predicted classes."""
+    # labels that were stored as floats, such as 1.0, are the integer classes
     if (
         y.dtype.kind in "biu"
         and predictions.dtype.kind == "f"
@@ -576,6 +580,7 @@ def _read_scores(
     target = Target(y, classes, (y == classes[1]).astype(np.intp), positive=1)
     score = predictions.astype(float)
     response = score
+    # probabilities may leave [0, 1] by rounding only, and decide at 0.5 by default
     if kind == "probabilities":
         if not _are_probabilities(score):
             outside = score[(score < 0) | (score > 1)][0]
@@ -586,6 +591,7 @@ def _read_scores(
         score = score.clip(0.0, 1.0)
         threshold = 0.5 if threshold is None else threshold
         response = np.array([1 - score, score]).T  # contiguous columns
+    # scores give no labels until there is a threshold
     nothing = np.full(len(y), np.nan)
     read = ParsedPredictions(
         kind, target, nothing, response, None, classes.tolist()[1], predictions
@@ -609,6 +615,7 @@ def _read_columns(
             f"{present.tolist()[:10]}. To compare several models, call "
             "skeval.model_selection.compare_predictions."
         )
+    # columns in the order of the sorted classes
     order = np.argsort(names)
     classes, columns = names[order], columns[:, order]
     if kind == "probabilities":
@@ -627,6 +634,7 @@ def _read_columns(
     for name, value in (("threshold", threshold), ("pos_label", pos_label)):
         if value is not None:
             raise ValueError(f"{name} must be None if there are {len(classes)} classes.")
+    # the class with the highest score is predicted
     target = Target(y, classes, np.searchsorted(classes, y))
     return ParsedPredictions(kind, target, columns.argmax(axis=1), columns, None, None, columns)
 
@@ -684,6 +692,7 @@ class ParsedLabels(NamedTuple):
     def measure_labels(self, answer: Estimate, confidence_level: float, **sampling: Any) -> Results:
         """Return the metrics of all labels, their averages, and the metrics of each label."""
         true, metrics = self.target.codes, {answer.name: answer}
+        # rankings are undefined for a label that all samples or none have
         varied, options = (
             np.ptp(true, axis=0) > 0,
             sampling | {"confidence_level": confidence_level},
@@ -694,6 +703,7 @@ class ParsedLabels(NamedTuple):
             extra = MetricExtra(metric=metric, label=label)
             metrics[key] = replace(one, name=key, extra=extra)
 
+        # the accuracy of "all labels are right", which should be true for every sample
         right = np.all(true == self.predicted, axis=1)
         measure("exact match", "accuracy", None, np.ones(len(right), dtype=bool), right)
         for name in OF_LABELS:
@@ -726,6 +736,7 @@ def read_labels(
     # true and predicted values of the same shape
     y, values = _read_wide("y_true", y_true), _read_wide("predictions", predictions)
     binary = bool(np.isin(y, (0, 1)).all())
+    # one-hot columns with predictions that add up to 1 are one class per sample
     if binary and np.all(y.sum(axis=1) == 1) and _checks.normalize_rows(values) is not None:
         raise ValueError(
             "y_true must have one column if samples have one class, got one-hot columns. Pass "
@@ -762,6 +773,7 @@ def read_labels(
                 f"threshold must be None if predictions are labels, got {threshold!r}."
             )
         return ParsedLabels(kind, target, values.astype(int), values.astype(int), None)
+    # probabilities of several labels need not add up to 1
     if values.min() < 0 or values.max() > 1:
         outside = values[(values < 0) | (values > 1)][0]
         raise ValueError(
@@ -801,6 +813,7 @@ def measure_slices(
         """Return the estimate of some samples."""
         if metric is None:
             return measure_main(chosen)
+        # a rare class is judged by its own metric in each subgroup, too
         part = choose_samples(predictions, chosen)
         one = measure_metrics(part, confidence_level, [metric])[metric]
         return replace(one, name=name_metric(metric))
@@ -813,6 +826,7 @@ def choose_samples(predictions: Predictions, chosen: np.ndarray) -> Predictions:
     target, cases = predictions.target, predictions.cases
     codes, kept = target.codes[chosen], chosen[predictions.row]
     y = target.y[chosen]
+    # the positive class remains that of all samples
     part = replace(target, y=y, codes=codes, given=y, positive=target.positive_code)
     # the units of these samples, numbered from 0
     rows, unit = np.cumsum(chosen) - 1, np.unique(cases.unit[chosen], return_inverse=True)[1]

@@ -67,6 +67,7 @@ def join_reports(
     `deciding` is the metric that is compared, or "" for the main estimate.
     """
     first = next(iter(reports.values()))
+    # the best model first, if the models could be compared
     order = list(reports)
     if comparison is not None:
         order = [comparison.names[place] for place in comparison.order]
@@ -165,6 +166,7 @@ def _compare_two(report: ComparisonReport) -> list[str]:
     first, second = _quote(first), _quote(second)
     shown = difference.pvalue <= difference.level
     is_finite = np.isfinite([interval.low, interval.high]).all()
+    # without a finite interval that agrees with the test, there is no such sentence
     if not is_finite or (shown and interval.low <= 0 <= interval.high):
         return []
     # digits that the interval supports
@@ -218,6 +220,7 @@ def show_side_by_side(report: ComparisonReport) -> Section:
         name for one in report.reports.values() for name in _sections.find_main_metrics(one)
     }
     named = ROOT if first.answer.loss == "squared" else first.answer.name
+    # if another metric decides, the main estimate has a column of its own
     main = [named] if report.deciding else []
     metrics = [name for name in USUAL if name in available]
     metrics = [name for name in metrics if _sentences.name_metric(name) not in (named, quantity)]
@@ -311,6 +314,7 @@ def show_measures(report: ComparisonReport) -> Section | None:
     if first.n_fits:
         caption += _sections.NOT_IN_TABLE.format("AUC") + _sections.WITHOUT_RETRAINING * shaded
     curves: list[tuple[Any, str]] = [(RocCurveDisplay, caption.strip())]
+    # the other curves require probabilities, which some models may lack
     predicted = [one.out_of_fold.probabilities for one in report.reports.values()]
     if any(one is not None for one in predicted):
         curves += [
@@ -331,6 +335,7 @@ def draw_systems(reports: Mapping[str, Any], display: Any, ax: Any) -> None:
     for position, (name, report) in enumerate(reports.items()):
         once, true, options = read_once(report.out_of_fold, report.confidence_level)
         predictions, shown = report.out_of_fold, shorten_name(_text.name_label(name))
+        # of scores that are not probabilities, only the ROC curve can be drawn
         if predictions.probabilities is None and display is not RocCurveDisplay:
             continue
         scores, positive = predictions.probabilities, predictions.target.positive_code
@@ -364,6 +369,7 @@ def show_each_subgroup(report: ComparisonReport) -> Section | None:
         estimate = by_system[system][name]
         value, _, interval = _sections.in_target_unit(estimate)
         rows.append((str(name), f"{estimate.n_samples}", system, value, interval))
+    # mean squared errors are shown as their roots
     squared, first = report.first.answer.loss == "squared", next(iter(subgroups.values()))
     quantity = ROOT if squared else first.name
     head = ["subgroup", "samples", "model", quantity, _sections.write_level(report.first)]
@@ -513,8 +519,10 @@ def compare_reports(reports: Mapping[str, ScoredReport]) -> tuple[Comparison | N
     if deciding and not requested and not np.isfinite([*columns.values()]).all():
         deciding = ""  # the metric of a rare class is undefined in a test set
         columns = {name: _score_test_sets(one, deciding) for name, one in reports.items()}
+    # one test set has no variance, and a failed fit leaves scores without partners
     if first.out_of_fold.n_fits < 2 or any(np.isnan(one).any() for one in columns.values()):
         return None, deciding
+    # the variance is corrected for training sets that overlap
     ratio = first.out_of_fold.test_train_ratio
     with ignored_warnings(UndefinedMetricWarning):  # the table shows undefined values
         comparison = compare_scores(columns, test_train_ratio=ratio, confidence_level=level)
@@ -525,6 +533,7 @@ def _compare_in_time(reports: Mapping[str, ScoredReport], scoring: str) -> Compa
     """Compare all pairs by blocks of time, or None if a fit failed."""
     predictions = [report.out_of_fold for report in reports.values()]
     n = len(predictions[0].target)
+    # all models must be tested on the same samples equally often
     tests = np.array([np.bincount(system.row, minlength=n) for system in predictions])
     if np.any(tests != tests[0]):
         return None
@@ -561,6 +570,7 @@ def compare_measures(
     systems = {name: one.out_of_fold for name, one in reports.items()}
     scored = all(one.class_scores is not None for one in systems.values())
     in_time = predictions.cases.kind is UnitKind.TIME_BLOCK
+    # measures of two classes and their scores, for samples that are not in time order
     if target.outputs or target.n_classes != 2 or not scored or in_time:
         return
     compared = _find_deciding(first, deciding).name
@@ -568,9 +578,11 @@ def compare_measures(
     _, _, drawn = read_once(first.out_of_fold, first.confidence_level)
     for measure in next(iter(values.values())):
         columns = {name: one[measure] for name, one in values.items() if measure in one}
+        # a rate such as the sensitivity counts the samples of one class only
         kept = ~np.isnan(next(iter(columns.values())))
         if measure == compared or len(columns) < len(reports) or kept.sum() < 2:
             continue
+        # an area needs all samples at once, and other measures are means over samples
         truth, metric = None, None
         if measure == AREA:
             truth = (target.codes == target.positive_code)[predictions.row].astype(int)
@@ -591,6 +603,7 @@ def compare_measures(
                 compare = partial(compare_predictions, truth, scores, **options)
             with ignored_warnings(UserWarning):  # of undefined intervals, which the table shows
                 one = compare(confidence_level=first.confidence_level).difference
+            # differences of rates, areas and Brier scores lie between -1 and 1
             largest = np.inf if measure.startswith("net benefit") else 1.0
             low, high = np.clip([*one.interval], -largest, largest).tolist()
             yield {
@@ -615,6 +628,7 @@ def _measure_samples(report: ScoredReport) -> Iterator[tuple[str, np.ndarray]]:
         return
     called = predictions.predicted == target.positive_code
     yield "error rate", (called != true).astype(float)
+    # rates within a class leave out the samples of the other one
     yield "sensitivity", np.where(true, called, np.nan)
     yield "specificity", np.where(true, np.nan, ~called)
     # the net benefit at the prevalence, because at 0.5 it is a constant minus the error rate
@@ -639,6 +653,7 @@ def _by_fit(
         if truth is None and rows.any():
             result[test] = np.average(values[rows], weights=weight[rows])
         elif truth is not None and len(np.unique(truth[rows])) == len(np.unique(truth)):
+            # a metric is undefined in a test set that lacks a class
             result[test] = metric(truth[rows], values[rows], sample_weight=weight[rows])
     return result
 

@@ -268,6 +268,7 @@ def evaluate(
     by = _arguments.find_column("by", table, by)
     row_names = _arguments.name_rows(X)
     if time is not None:
+        # everything that belongs to a row is sorted by time with it
         rows = {"y": y, "groups": groups, "by": by, "sample_weight": sample_weight}
         rows |= {"left_out": left_out, "params": params, "names": row_names}
         X, time, rows = sort_rows(X, time, rows)
@@ -297,6 +298,7 @@ def evaluate(
     }
     every_inputs = [runner.inputs for runner, _ in prepared.values()]
     if time is not None:
+        # a number of folds or None becomes folds that test later times than they train on
         cv = choose_time_folds(cv, time, every_inputs[0].target)
     # the main estimates on the same folds, then all other parts of each estimator
     reports: dict[str, EvaluationReport] = {}
@@ -322,6 +324,7 @@ def evaluate(
     report: Report = next(iter(reports.values()))
     if several:
         report = join_reports(reports, *compare_reports(reports), seed=seed)
+    # an interruption is raised again, with the report of the completed fits
     if clock.stopped:
         stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
         vars(stop)["report"] = report
@@ -390,6 +393,7 @@ def request_scores(inputs: Inputs, options: _parts.RunOptions) -> FitRequest:
     wanted = parts == "all" or "importance" in parts
     if wanted and has_columns and not inputs.tags.input_tags.pairwise:
         named = names or tuple(f"x{column}" for column in range(inputs.X.shape[1]))
+        # names are the keys of the scores, so they must be distinct
         if len(set(named)) < len(named):
             named = tuple(f"{name} [{column}]" for column, name in enumerate(named))
         drops = list_drops(read_scoring(inputs.estimator, None), inputs.X, named, seed=options.seed)
@@ -410,6 +414,7 @@ def _report_one(
     """Return the report of an estimator from its main estimate, with all that is computed of it."""
     summary = clock.finish(_summarize, evaluation)
     metrics, baseline, rare = (summary[name] for name in ("metrics", "baseline", "rare_class"))
+    # if the interval excludes chance, "auto" can skip the permutation test
     better = baseline is not None and baseline.better
     if rare is not None:
         interval = metrics[rare.metric].confidence_interval(1 - _findings.ALPHA)
@@ -418,6 +423,7 @@ def _report_one(
     # the other estimates and the tests
     results, notes = _parts.run_parts(judged, clock)
     checks, cautions = clock.finish(_run_checks, judged, summary | results, notes, clock)
+    # the check that refits the model on shuffled labels needs time for a fit
     if not clock.stopped and not clock.allows(1):
         results["omitted"]["fits to shuffled labels"] = "more than the time limit allows"
     report = EvaluationReport(
@@ -463,6 +469,7 @@ def _run_checks(
     metrics, estimates = computed["metrics"], computed["estimates"].values()
     units = predictions.cases
     found: list[CheckResult] = []
+    # the checks of a table are for a single output
     if target.outputs:
         results = [CheckResult("not applicable", code=one.code, title=one.title) for one in CHECKS]
         cautions = list(_warnings.warn_of_outputs(predictions))
@@ -503,6 +510,7 @@ def _run_checks(
     skipped = _warnings.OF_ONE_OUTPUT if target.outputs else _warnings.OF_SEVERAL
     others = dict.fromkeys(skipped, "not applicable")
     others |= {} if test is not None else {"single-label-groups": "not run"}
+    # the check of .632+ requires the bootstrap
     if not any(one.method == ".632+" for one in estimates):
         others["632"] = "not run"
     others |= dict.fromkeys(ignored, "ignored")
@@ -560,6 +568,7 @@ def measure_named(evaluation: _parts.Evaluation) -> Results:
     scores = {n: s for n, s in predictions.scores.items() if not n.startswith(_parts.IMPORTANCE)}
     predictions = replace(predictions, scores=scores)
     metrics = measure_metrics(predictions, inputs.confidence_level, also=also)
+    # the metric of the loss must agree with the main estimate
     for name, metric in metrics.items():
         row = REPORTED_ROWS.get(name) or row_of_scorer(name)
         if row is not None and row.loss == evaluation.estimate.loss:
@@ -581,6 +590,7 @@ def share_interval(metric: Estimate, answer: Estimate, row: Metric) -> Estimate:
     if row.greater_is_better:
         return _arguments.mirror(metric, answer)
     value, error = answer.value, answer.standard_error
+    # a root mean squared error has the roots of both limits
     change = np.sqrt if row.root else np.positive
     if row.root:
         value, error, _ = _sections.in_target_unit(answer)
@@ -697,6 +707,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     )
     rows = []
     for name, estimate in named.items():
+        # estimates without limits, such as the training error, have empty cells
         value, spread, interval = _sections.in_target_unit(estimate)
         cells = (write_spread(spread), interval, interval.method) if estimate.limits else ("",) * 3
         rows.append((name, value, *cells))
@@ -712,6 +723,7 @@ def show_estimates(report: EvaluationReport) -> Section:
     sentences = _sections.compare_with_baseline(report)
     if report.omitted:
         sentences.append(_sentences.write_omitted(report.omitted))
+    # the range of the estimates, without the training error
     values = [one.value for name, one in named.items() if name != "resubstitution"]
     width = _sentences.find_width(report.answer, loss)
     least, most = (_sentences.write_amount(end, loss, width) for end in (min(values), max(values)))

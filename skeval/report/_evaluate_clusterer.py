@@ -188,6 +188,7 @@ def evaluate_clusterer(
     seed = _checks.small_seed(random_state)
     run: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     run["random_state"] = seed
+    # clusterers such as DBSCAN find the number of clusters by themselves
     if param_name is None and (takes_pairs(clusterer) or not has_number(clusterer)):
         if n_clusters is not None:
             raise ValueError(
@@ -320,6 +321,7 @@ def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
         span = f"{deviating[0]} to {deviating[-1]}"
     agreement = f"{n_agree} of {len(others)} other rules agree{'s' * (n_agree == 1)}"
     agreement += f", the rest choose {span}" if deviating else ""
+    # no other rule confirms the choice
     if others and not n_agree:
         found = f"Undecided: {found} by the sequential tests"
         agreement = f"all {len(others)} other rules choose {span}"
@@ -404,11 +406,13 @@ def show_numbers(report: ClusteringReport) -> Section:
     """
     stability, comparison = report.stability, report.comparison
     columns: list[tuple[tuple[str, ...], list[str]]] = [(("k",), list(map(str, report.partitions)))]
+    # internal indices, with their better direction
     for name, up, values in zip(
         comparison.indices, comparison.greater_is_better, comparison.values.T, strict=True
     ):
         words = name_index(name).split(" ", 1)
         columns.append(((*words, "larger" if up else "smaller"), _write_alike(values)))
+    # the stability between halves, and the Pareto front of the indices
     means = zip(stability.values, stability.standard_errors, strict=True)
     columns += [
         (("prediction", "strength", "larger"), [write_with_spread(*mean) for mean in means]),
@@ -475,6 +479,7 @@ def evaluate_as_is(
     run: dict[str, Any],
 ) -> Report:
     """Return the report of the clustering that a clusterer finds with its own parameters."""
+    # distances have no coordinates, which the checks of points and DBCV require
     names, of_pairs = [*resolve_directions(indices)], takes_pairs(clusterer)
     warnings: list[CheckResult] = []
     if not of_pairs:
@@ -508,6 +513,7 @@ def evaluate_as_is(
         )
         if structure.caution:
             warnings.append(CheckResult.from_text("clusters", structure.caution))
+    # without a test of structure, DBCV and its P-value are unknown
     return OneClusteringReport(
         answer=stability,
         estimates={},
@@ -552,8 +558,10 @@ def _write_verdict_as_is(report: OneClusteringReport) -> list[str]:
     text = f"{count(report.n_clusters, 'cluster')} and {100 * report.noise_share:.1f} % noise"
     if report.structure is not None:
         text += f" (P = {write_pvalue(report.pvalue)} for structure)"
+        # data without structure may give such clusters as well
         if report.pvalue > LEVEL:
             text = f"No evidence of clusters: {text}"
+    # clusters with a high mean Jaccard coefficient over the bootstrap samples
     n_stable = int(np.sum(report.stability.values >= RECOVERED))
     verb = "is" if n_stable == 1 else "are"
     text += f"; {n_stable} of {report.n_clusters} {verb} stable."
@@ -766,6 +774,7 @@ class ClusteringReport(ClustererReport):
             "n_found": comparison.n_clusters,
         }
         columns |= zip(comparison.indices, comparison.values.T, strict=True)
+        # the stability, and that of data without structure
         columns |= {
             PREDICTION_STRENGTH: stability.values,
             f"{PREDICTION_STRENGTH}_standard_error": stability.standard_errors,
@@ -779,6 +788,7 @@ class ClusteringReport(ClustererReport):
         }
         cells = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
         rows = [dict(zip(columns, row, strict=True)) for row in cells]
+        # the agreement with known classes, if they were passed
         for row, indices in zip(rows, self.external or (), strict=False):
             row["external"] = indices.to_dict()
         return rows

@@ -175,6 +175,7 @@ def evaluate_predictions(
             results = _measure_labels(parsed, sampling, confidence_level)
         else:
             results = _measure(parsed, sampling, confidence_level, threshold, scoring, y_true)
+        # the main metric, or that of a rare class, in each subgroup
         scored, rare = results["out_of_fold"], results["rare_class"]
         metric = None if rare is None else rare.metric
         subgroups = _arguments.measure_slices(
@@ -186,6 +187,7 @@ def evaluate_predictions(
                 _arguments.choose_samples(scored, chosen), confidence_level
             ),
         )
+    # a subgroup, such as a batch, may determine the class
     if not several:
         results["warnings"] += tuple(warn_of_batches(parsed.target, by, {}))
     # the report
@@ -217,6 +219,7 @@ def _measure(
     if sample is not None and cut is not None:
         with _checks.ignored_warnings(UserWarning):  # of few groups
             at_threshold = measure_at(sample, read_rule(cut), seed)
+    # the labels follow from the threshold that the rule chose
     if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
         parsed = parsed.cut(at_threshold["threshold"].value)
         scored = parsed.collect(**sampling)
@@ -290,6 +293,7 @@ def _compare_systems(
     else:
         # scores of one kind: a metric of the predictions, or minus the losses
         deciding, truth, metric = "", None, None
+        # losses are negated, because larger scores are better
         by_name = {name: report.out_of_fold for name, report in reports.items()}
         many = first.class_sizes is not None and len(first.class_sizes) > 2
         columns = {name: -system.loss for name, system in by_name.items()}

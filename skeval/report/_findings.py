@@ -228,6 +228,7 @@ def find_hard_samples(
     always, hard = wrong == 1, np.flatnonzero(wrong)
     hard = hard[np.argsort(-wrong[hard], kind="stable")]
     suspect, scores = _suspect_labels(predictions, always, missed), predictions.class_scores
+    # existing scores are sorted by how far they are on the wrong side
     if predictions.n_fits == 0 and scores is not None:
         own = scores[hard, target.codes[hard]]
         if predictions.probabilities is not None:
@@ -270,6 +271,7 @@ def find_misranked(predictions: Predictions) -> np.ndarray:
     positive = predictions.look_up(target.codes) == target.positive_code
     score = np.asarray(predictions.class_scores)[:, target.positive_code]
     wins, pairs = np.zeros(n), np.zeros(n)
+    # scores of different fits are not comparable, so pairs are within a test set
     for fit in range(predictions.n_fits):
         part = predictions.fit == fit
         ranked = rank_scores(positive[part], score[part])
@@ -294,6 +296,7 @@ def _suspect_labels(predictions: Predictions, always: np.ndarray, missed: np.nda
     sizes = np.bincount(codes[tested > 0], minlength=predictions.target.n_classes)
     wrong = np.bincount(codes[always], minlength=len(sizes))
     suspect = always & (2 * wrong <= sizes)[codes]
+    # suspects must be few, and the error at most half of that of the majority class
     baseline = 1 - sizes.max() / sizes.sum()
     few = suspect.sum() <= MAX_SUSPECT * sizes.sum() and 2 * missed.mean() <= baseline
     return np.asarray(suspect & few)
@@ -422,7 +425,9 @@ def find_baseline(
     # the difference from the best of them
     best = min(baselines, key=lambda row: float(weight @ row[1]))
     spread = sample.measure_spread(middle) if best[0] == "the mean" else (np.inf, 0.0)
+    # error rates differ by at most 1
     limit = 1.0 if name == "zero_one" else np.inf
+    # the constant was chosen on these samples, so the level is adjusted
     chosen = target.classes is not None and best is baselines[0]
     level = simultaneous_level(1 - ALPHA, target.n_classes if chosen else 1)
     baseline = make_baseline(predictions, *best, limit=limit, spread=spread, level=level)
@@ -464,8 +469,10 @@ def compare_within_classes(
     sample = read_sample(predictions)
     _, whole, _ = sample.average(losses, ())
     _, within, _ = sample.average(losses - means[codes], ())
+    # no loss varies within its class, as for a constant prediction
     if baseline.difference == 0 and within == 0:
         return replace(baseline, low=0.0, high=0.0)
+    # Agresti and Caffo's variance of an error rate in each class
     if answer.loss == "zero_one" or answer.name == "error rate":
         n = sizes * size_from_weights(predictions.weight) / sizes.sum()
         rates = (n * means + 1) / (n + 2)
@@ -500,6 +507,7 @@ def make_baseline(
     # interval of the difference on the same samples, Student's t unless the spread is given
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
     differences = predictions.loss - losses
+    # rounding errors are no differences
     differences[np.abs(differences) <= ROUNDING * error] = 0.0
     difference, deviation, degrees = read_sample(predictions).average(differences, ())
     ends = difference_limits(difference, deviation, degrees, spread[0], level, spread[1])
@@ -605,6 +613,7 @@ def judge_permutation(test: Test | None) -> tuple[str, str]:
         counted = f"P > {ALPHA:g}, stopped early"
     if test.stopped or not interval.low <= ALPHA < interval.high:
         return "shown" if test.pvalue <= ALPHA else "denied", counted
+    # the smallest P that this many permutations can give
     smallest = 1 / (1 + n)
     if smallest > ALPHA:
         return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
@@ -624,6 +633,7 @@ def read_once(
 ) -> tuple[np.ndarray, np.ndarray, dict[str, Any]]:
     """Return a mask of one prediction of each sample, its labels, and the options of curves."""
     target, group = predictions.target, predictions.group
+    # repeats predict the same samples again, which curves would count as new ones
     once = predictions.repeat == 0
     weight = predictions.weight[predictions.row[once]]
     options = {
@@ -661,6 +671,7 @@ def measure_probabilities(
     with ignored_warnings(UserWarning):  # of probabilities of 0 and 1, and of few groups
         measures = calibration_measures(true, chance, random_state=seed, **options)
         curve, benefits = find_curve(), {}
+        # each net benefit has the interval of its point of the curve
         for place, (text, value) in enumerate(zip(cuts, curve.y, strict=True)):
             name = f"net benefit at {text}"
             benefits[name] = Estimate(
@@ -673,6 +684,7 @@ def measure_probabilities(
                 confidence_level=level,
                 allow_point=True,
             )
+    # a value such as 1e-17 is the rounding error of 0
     rounded = {name: replace(one, value=_round_off(one.value)) for name, one in measures.items()}
     return {"calibration": Results(rounded), "net_benefit": Results(benefits)}
 
@@ -705,6 +717,7 @@ def find_miscalibration(measures: Results, level: float = MISCALIBRATED) -> dict
         if np.isnan(measures[name].interval.low):
             continue
         low, high = measures[name].confidence_interval(level)
+        # events are rarer where they are predicted to be more frequent
         if name == "slope" and high < 0:
             problems[name] = "reversed"
         elif high < best or low > best:
@@ -731,11 +744,13 @@ def summarize(
     """
     target, level = predictions.target, answer.confidence_level
     sizes = count_classes(target, predictions.weight) if predictions.has_values else None
+    # a rare class changes the order of the worst samples
     rare = find_rare_class(sizes, metrics, loss if isinstance(loss, str) else loss.name)
     return {
         "answer": answer,
         "out_of_fold": predictions,
         "metrics": metrics,
+        # a threshold chosen on these samples would have an optimistic net benefit
         **measure_probabilities(predictions, level, seed, None if is_chosen else threshold),
         "confusion": measure_confusion(predictions, level),
         "hard_samples": None

@@ -202,6 +202,7 @@ def _write_row(row: Sequence[Cell], form: str) -> list[str]:
         if not np.isfinite([cell.low, cell.high]).any():
             cells[place] = _text.write_ends(cell.low, cell.high)  # undefined, or unbounded
             continue
+        # the number that stands before its interval
         number = max(other for other in numbers if other < place)
         cells[number], *ends = write_aligned(numbers[number], cell.low, cell.high)
         cells[place] = form.format(*ends)

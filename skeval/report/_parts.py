@@ -92,6 +92,7 @@ class Clock:
         """Return a clock for the first of several parts, with an equal part of the time left."""
         part = copy(self)
         if self.budget is not None:
+            # an n-th of the time that is left, counted from the same start
             part.budget = self.budget - self.left * (1 - 1 / n_parts)
         return part
 
@@ -200,6 +201,7 @@ def plan_task(
     design = _interval_methods.plan_repeats(runner.inputs, root, cv=cv)
     folds = design.splits
     if folds is None:
+        # other parts need one set of folds, which is the first repeat of drawn folds
         plan = design.plan
         blocks = (plan.draw(fold) for fold in range(plan.n_folds))
         splits = ((block[0].training_rows, np.flatnonzero(block.test[0])) for block in blocks)
@@ -229,13 +231,16 @@ def choose_folds(
     """
     inputs, notes = every_inputs[0], list[CheckResult]()
     target, groups = inputs.target, inputs.groups
+    # a short time limit allows fewer folds
     if cv is None and seconds < np.inf:
         cv, notes = choose_folds_in_time(every_inputs, seconds, seed)
+    # a class with fewer samples than folds is missing in some test sets
     n_folds, smallest, rarest = cv, np.inf, ""
     if target.classes is not None:
         sizes = np.bincount(target.codes)
         smallest = int(sizes.min())
         rarest = f"class {quote_label(target.classes[sizes.argmin()])} has {smallest} samples"
+    # the default, or fewer folds for few samples, few groups or a small class
     if cv is None:
         most = plans.folds_for(len(target))
         n_folds = n_main_folds = min(most, plans.default_folds(target, groups))
@@ -255,6 +260,7 @@ def choose_folds(
         several = np.bincount(target.codes, units != last[target.codes], target.n_classes) > 0
         for code in np.flatnonzero(~several & (sizes > 0)):
             notes.append(note_single_group(quote_label(target.classes[code])))
+    # the splitter has a seed, so that each use of it gives the same folds
     splitter = plans.resolve_splitter(n_folds, target, groups, seed)
     splitter = plans.seed_splitter(splitter, root_seed(seed))
     return cv if cv is None or isinstance(cv, Integral) else splitter, splitter, notes
@@ -373,6 +379,7 @@ def estimate_mains(tasks: Mapping[str, Task], clock: Clock) -> dict[str, Evaluat
                     done[name].append(output)
                     if len(done[name]) % whole.n_folds == 0:
                         show_estimate(partial(_write_estimate, task.design, done[name]))
+            # the mean time of a fit predicts whether later parts fit into the budget
             n_fits = sum(map(len, done.values()))
             clock.seconds_per_fit = (monotonic() - clock.start) / n_fits
             # another repeat is started only if the training error can follow it
@@ -386,6 +393,7 @@ def estimate_mains(tasks: Mapping[str, Task], clock: Clock) -> dict[str, Evaluat
                 break
     except KeyboardInterrupt:
         n_repeats = min(map(len, done.values())) // whole.n_folds
+        # without a complete repeat there is nothing to report
         if not n_repeats:
             raise
         clock.stop(f"after {n_repeats} of {count(whole.n_repeats, 'repeat')} of the folds")
@@ -425,6 +433,7 @@ def find_earlier(evaluation: Evaluation) -> list[tuple[str, np.ndarray]]:
     design, predictions = evaluation.design, evaluation.predictions
     if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
         return []
+    # the smallest distance of a test sample from the last training sample
     last = np.array([train.max() for train, _ in design.splits])
     lag = int(np.min(predictions.row - last[predictions.fit]))
     return [("the naive forecast" + f" (lag {lag})" * (lag > 1), predictions.row - lag)]
@@ -445,6 +454,7 @@ def _cross_validate(evaluation: Evaluation) -> list[Estimate]:
     for k, output in enumerate(evaluation.outputs[: len(evaluation.folds)]):
         block = evaluation.design.plan.draw(k)
         if output is None:
+            # a failed fit keeps its place among the folds
             output = FitOutput(block.test, np.ones(1, dtype=bool))
         finished.append((block, output))
     runner = Runner(evaluation.design.inputs.with_options(method="cross_validation"), finished)
@@ -708,6 +718,7 @@ def run_parts(evaluation: Evaluation, clock: Clock) -> tuple[dict[str, Any], lis
             clock.stop(f"in {name}")
             omitted[name] = INTERRUPTED
         except Exception as error:
+            # undefined parts are left out, and failed ones too if failed fits are allowed
             undefined = isinstance(error, NoFitLeftError | TooFewMembersError)
             if part.required or not (undefined or inputs.error_score != "raise"):
                 raise

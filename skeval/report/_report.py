@@ -367,6 +367,7 @@ class Report(Mapping[str, Any]):
         result, rows = tables[part]
         if hasattr(result, "to_frame"):
             return result.to_frame()
+        # agreement with known classes gets a column for each index
         frame = _text.make_frame([row | row.pop("external", {}) for row in rows])
         return frame.set_index(row_name) if part == main and len(frame) > 0 else frame
 
@@ -569,6 +570,7 @@ def recorded(function: FunctionT) -> FunctionT:
             bound.apply_defaults()
             name = f"skeval.{function.__name__}"
             run = describe_run(name, dict(bound.arguments), report.seed)
+            # each of the compared models has the call that made all of them
             if hasattr(report, "reports"):
                 run["reports"] = {key: replace(one, **run) for key, one in report.reports.items()}
             return replace(report, **run)
@@ -576,6 +578,7 @@ def recorded(function: FunctionT) -> FunctionT:
         try:
             return record(function(*args, **kwargs))
         except KeyboardInterrupt as stop:
+            # a run that was interrupted also tells how to repeat it
             if hasattr(stop, "report"):
                 vars(stop)["report"] = record(stop.report)
             raise
@@ -606,6 +609,7 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         else:
             needed[name] = describe_kind(arguments[name])
         lines.append(f"    {name},")
+    # the call leaves out arguments that have their default values
     module, _, own_name = function.rpartition(".")
     defaults = signature(getattr(import_module(module), own_name)).parameters
     lines += [
@@ -627,6 +631,7 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         ")",
         "print(report)",
     ]
+    # versions on which the numbers may depend
     modules = {"scikit-learn": sklearn, "numpy": np, "scipy": scipy, "joblib": joblib}
     return {
         "seed": seed,

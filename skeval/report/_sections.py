@@ -95,6 +95,7 @@ def frame_predictions(report: ScoredReport) -> DataFrame:
     # scores of the positive class, or of all classes
     scores = predictions.response
     if scores is not None and target.classes is not None:
+        # a single column of scores is that of the second class
         if scores.ndim == 1:
             scores = np.column_stack([-scores, scores])
         shown = [target.positive_code] if len(target.classes) == 2 else range(len(target.classes))
@@ -135,6 +136,7 @@ def measure_splits(report: ScoredReport) -> dict[str, np.ndarray]:
             | {name: values[place] for name, values in predictions.scores.items()}
             | dict(zip(("fit_time", "score_time"), times, strict=True))
         )
+    # a metric that is undefined in a test set is nan there
     return {name: np.array([row.get(name, np.nan) for row in rows]) for name in rows[0]}
 
 
@@ -170,6 +172,7 @@ def plot_estimates(
     answer, guess = next(iter(drawn.values())), None
     squared = answer.loss == "squared" and answer.value > 0
     if answer.name == _sentences.name_metric("roc_auc"):
+        # random scores have an area of one half
         guess = 0.5
     elif report.baseline is not None and answer.name == report.answer.name:
         root = np.sqrt if squared or answer.name in SQUARES else float
@@ -215,14 +218,17 @@ def show_metrics(report: ScoredReport) -> Section:
     """Return the section with every metric and its interval, and with residuals."""
     metrics, numbers = find_main_metrics(report), report.class_sizes is None
     labels = {name: _sentences.name_metric(name) for name in metrics}
+    # averages over the labels are marked as macro averages
     if report.out_of_fold.target.outputs:
         averaged = {name: name.removesuffix("_macro") for name in metrics if name[-6:] == "_macro"}
         labels |= {name: f"{_sentences.name_metric(one)} (macro)" for name, one in averaged.items()}
+    # the average precision depends on which class is positive
     if not numbers and "average_precision" in labels:
         labels["average_precision"] += (
             f" (class {quote_label(find_positive_class(report.out_of_fold.target))})"
         )
     rows = [(labels[name], one) for name, one in metrics.items()]
+    # where the predictions come from, and which metrics they lack
     explained = "The metrics are computed from the predictions as passed."
     if report.out_of_fold.n_fits:
         explained = "The metrics are computed from out-of-fold predictions."
@@ -250,6 +256,7 @@ def tabulate_classes(report: ScoredReport) -> list[Table]:
     target = report.out_of_fold.target
     for estimate in report.metrics.values():
         label = getattr(estimate.extra, "label", None)
+        # metrics without a label are those of all samples
         if label is None:
             continue
         low, high = estimate.interval
@@ -282,6 +289,7 @@ def _tabulate_confusion(report: ScoredReport) -> list[Table]:
     confusion = report.confusion
     if confusion is None:
         return []
+    # a matrix of many classes is too large to read
     if len(confusion.labels) > MANY_CLASSES:
         return [_list_confusions(report)]
     k = range(len(confusion.labels))
@@ -308,6 +316,7 @@ def _list_confusions(report: ScoredReport) -> Table:
     """Return the most frequent confusions of many classes."""
     confusion: Any = report.confusion
     names = confusion.labels
+    # correct predictions, on the diagonal, are no confusions
     errors = np.where(np.eye(len(names)), 0.0, confusion.counts)
     order = np.argsort(-errors, axis=None, kind="stable")[:WORST]
     rows = [
@@ -404,6 +413,7 @@ def show_calibration(report: ScoredReport) -> Section | None:
     measures, benefits = report.calibration, report.net_benefit
     if measures is None or benefits is None:
         return None
+    # the best value of each measure, beside its name
     notes = {measures[name].name: note for name, note in BEST.items()}
     notes[next(iter(benefits))] = "at the prevalence, where treating everyone gives 0"
     rows = [(one.name, one) for results in (measures, benefits) for one in results.values()]
@@ -445,6 +455,7 @@ def end_axes(ax: Any, drawn: Sequence[Any], omitted: Sequence[str] = ()) -> None
     A calibration curve ends at its last point or highest interval, a decision curve at four times
     the prevalence. Entries with `omitted` texts are left out.
     """
+    # a rare event leaves most of the range of probabilities empty
     if isinstance(drawn[0], ReliabilityDisplay):
         ends = [np.nanmax([one.curve.x, one.curve.high]) for one in drawn]
         limits = np.array([-0.02, 1.02]) * min(1.0, max(ends))

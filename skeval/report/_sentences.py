@@ -179,6 +179,7 @@ def _write_second_metric(report: ScoredReport, finding: Judgment) -> list[str]:
         return []
     text = _write_with_interval(report, second)
     text = f"{text[0].upper()}{text[1:]}."
+    # a 95 % interval may exclude chance, although a second metric needs a stricter level
     excludes = find_better_metric(report.metrics, len(report.class_sizes or {}), 1 - ALPHA)[0]
     if excludes and finding.relation not in ("better", "untested"):
         level = f"{100 * (1 - ALPHA / 2):g} %"
@@ -228,6 +229,7 @@ def write_main(report: ScoredReport) -> str:
             name = answer.name
         start = f"Estimated {name} on new samples:"
         why = NO_INTERVAL.get(answer.extra.no_interval, why)
+    # a single block of time has no variance, and so no interval
     if np.isfinite(answer.interval.low) and answer.n_groups != 1:
         interval, width = answer.interval, find_width(answer, unit)
         value, low, high = (write_amount(x, unit, width) for x in (answer.value, *interval))
@@ -425,6 +427,7 @@ def write_permutation(test: Test, report: ScoredReport) -> str:
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
     """Return the bias of selection outside the folds, and the stability of the selection."""
     claimed, honest = write_rate(bias.extra.cv1_error), write_rate(bias.extra.cv2_error)
+    # without any choice, the stability is undefined
     if stability is not None and np.isnan(stability.value):
         return [f"The selection keeps all {stability.extra.selected_always} features."]
     text = f"With the selection within the folds (CV2), the error is {honest}. With the selection "
@@ -582,6 +585,7 @@ def _list_methods(
     """Yield a sentence on each step, with its reference, or "" without one."""
     quantity, estimate = find_deciding(report, deciding)
     yield _describe_predictions(report, list(reports), quantity), ""
+    # the parameters, which the name of a model does not contain
     for name, one in reports.items() if report.out_of_fold.n_fits else ():
         if len(reports) > 1 or one.estimator_steps != one.estimator_name:
             yield f"{name or 'The model'} was {one.estimator_steps}", ""

@@ -107,6 +107,7 @@ def warn_of_calibration(measures: Results | None) -> Iterator[CheckResult]:
         return
     if problems := find_miscalibration(measures):
         each = []
+        # the measures whose intervals exclude the best value
         for name in problems:
             value, low, high = write_with_ends(measures[name], measures[name].value)
             level = f"{100 * measures[name].confidence_level:g} % CI"
@@ -115,6 +116,7 @@ def warn_of_calibration(measures: Results | None) -> Iterator[CheckResult]:
             "Rankings are not affected. Before the probabilities are used as risks, recalibrate "
             "them, for example with CalibratedClassifierCV."
         )
+        # recalibration helps only if outcomes depend on the probabilities
         if not measures["slope"].interval.low > 0:
             advice = "The slope may be 0, so recalibration may not help. Improve the model first."
         evidence = f"they are {' and '.join(problems.values())} ({'; '.join(each)})"
@@ -190,6 +192,7 @@ def warn_of_predictions(
                 "Their log loss is infinite and was replaced by that of the smallest positive "
                 "number. Do not report the log loss.",
             )
+    # labels look better at a threshold that was chosen on the same samples
     if at_threshold is not None and at_threshold["threshold"].method == "bootstrap":
         cut = write_threshold(at_threshold["threshold"].value, parsed.score)
         pair = (f"{name} {at_threshold[name].value:.2f}" for name in ("sensitivity", "specificity"))
@@ -243,6 +246,7 @@ def _warn_of_scores(
     if predictions.class_scores is not None and predictions.ranks_nothing.all():
         text = "all samples have the same score, so AUC and average precision are not informative"
         yield note("constant-scores", "Constant scores", text)
+    # an area significantly below 0.5 points to the wrong class or sign
     if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
         positive = quote_label(parsed.positive)
         yield note(
@@ -257,6 +261,7 @@ def warn_of_outputs(predictions: Predictions) -> Iterator[CheckResult]:
     """Warn about few groups, and about constant and unused labels of several outputs."""
     yield from note_few_groups(predictions)
     target, names = predictions.target, np.array(predictions.target.outputs)
+    # only labels of 0 and 1 are checked
     indicators = [classes.tolist() == [0, 1] for classes in target.output_classes]
     if not (indicators and all(indicators)):
         return
@@ -313,6 +318,7 @@ def warn_of_batches(
     The class of a sample is predicted by the most frequent class of the other samples of its batch.
     """
     n, classes = len(target), target.classes
+    # with few samples of other classes, a batch may give the class by chance
     if classes is None or (n_rest := n - np.bincount(target.codes).max()) < MIN_OTHERS:
         return
     several = isinstance(by, Mapping) or hasattr(by, "columns")
@@ -322,11 +328,13 @@ def warn_of_batches(
     columns = {name: one for name, one in others.items() if BATCH.fullmatch(name)} | columns
     for name, column in columns.items():
         batch = np.unique(encode_column(np.asarray(column))[0], return_inverse=True)[1].reshape(-1)
+        # many values in order, such as dates, are joined to intervals of similar size
         if batch.max() >= MAX_BATCHES:
             batch = (rankdata(batch) * MAX_BATCHES / (n + 1)).astype(int)
         counts = np.zeros((batch.max() + 1, len(classes)))
         np.add.at(counts, (batch, target.codes), 1)
         *_, second, most = np.sort(counts, axis=1).T
+        # a sample does not count for the prediction of its own class
         n_right = most[most - 1 > second].sum()
         if n_right >= n - (1 - MIN_EXPLAINED) * n_rest:
             evidence = f"{name!r} alone predicts the class of {100 * n_right / n:.0f} % of the rows"
@@ -388,10 +396,13 @@ def _check_632(named: Mapping[str, Estimate]) -> Iterator[CheckResult]:
     """
     folds, training = named["cross_validation"], named["resubstitution"]
     bootstrap = named.get(".632+")
+    # the warning is about models whose training error is near 0
     if bootstrap is None or training.value > NEAR_ZERO * folds.value:
         return
+    # the model may have learned nothing, which .632+ allows for
     is_noise = folds.interval.high >= bootstrap.extra.no_information
     lowest = min(folds.value, named["oob"].value)
+    # both other estimates are above it by more than a standard error
     if not is_noise and lowest - bootstrap.value > _spread(folds):
         yield note(
             "632",
@@ -516,6 +527,7 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[CheckResult]:
     *steps, rule = estimator if isinstance(estimator, Pipeline) else [estimator]
     if not isinstance(rule, LinearRegression) or rule.positive:
         return []
+    # features are counted as the regression gets them
     if steps:
         with suppress(Exception):
             X = clone(estimator[:-1]).fit_transform(X, y)

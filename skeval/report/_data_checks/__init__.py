@@ -87,6 +87,7 @@ def run_checks(
         for why in table.unchecked
     ]
     with np.errstate(all="ignore"):  # missing values
+        # every check has a result, so that a report can list what was checked
         for code, title, needs, find in CHECKS:
             outcome = "passed" if needs in kinds else "not applicable"
             outcome = "ignored" if code in ignore else outcome
@@ -139,6 +140,7 @@ def warn_of_points(X: Any, feature_names: Sequence[str] | None) -> list[CheckRes
     """Return the warnings about a table without a target, and about rows in time order."""
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     names = None if feature_names is None else [str(name) for name in feature_names]
+    # zeros stand for the missing target
     table = describe_table(X, Target(np.zeros(n), None, np.zeros(n)), None, names, {})
     columns = dict(zip(table.names, table.columns.T, strict=False))
     results = run_checks(table, target=False)

@@ -497,6 +497,7 @@ def _is_design(table: TableDescription, column: Candidate) -> bool:
     Numbers that order another column are times or doses, and not objects.
     """
     rows, values, in_file = column.rows, column.values, column.values.of_cell[0]
+    # each value occurs in consecutive rows only
     in_blocks = np.count_nonzero(np.diff(in_file)) + 1 == len(values.size)
     regular = in_blocks or values.size.min() == values.size.max()
     if len(values.size) < MIN_NUMBERED or not regular:
@@ -530,6 +531,7 @@ def _measure_agreement(values: Values, targets: np.ndarray) -> tuple[float, floa
         squares += float(sums @ sums)
         within += square - float(np.sum(sums**2 / values.size))
         total += square - float(sums.sum()) ** 2 / n
+    # both variances have their degrees of freedom, as in the adjusted R2
     within /= n - len(values.size)
     return (1 - within / (total / (n - 1)) if total > 0 else 0.0), squares
 
@@ -553,6 +555,7 @@ def _relate_to_target(column: Candidate, target: Target) -> CheckResult | None:
         serious = classes and sizes.max() <= targets.shape[1] and differing >= NEARLY_CONSTANT
         if not outside:
             n_shuffles, max_p = N_SHUFFLES_OPPOSITE, MAX_P_OPPOSITE
+    # a feature with a weak relation to the target is an ordinary predictor
     if not outside and not serious:
         return None
     # the same measure for shuffled targets

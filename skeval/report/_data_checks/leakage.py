@@ -278,6 +278,7 @@ def _list_deciding(table: TableDescription) -> Iterator[tuple[int, str, int, flo
     classes = np.flatnonzero(np.minimum(sizes, n - sizes) >= MIN_OF_CLASS).tolist()
     classes = classes[1:] if target.n_classes == 2 else classes  # a class or the other
     classes = sorted(classes, key=lambda code: -sizes[code])[:MAX_CLASSES]
+    # the number of rules that are tried, as in Bonferroni's correction
     log_tests = np.log(2 * n_columns * target.n_classes)
     # the position of each class among these, and one position for all others
     places = np.full(target.n_classes, len(classes))
@@ -317,8 +318,10 @@ def _screen(table: TableDescription, classes: Sequence[int]) -> np.ndarray:
     passed = np.zeros(len(least), dtype=bool)
     for block in table.list_blocks(np.arange(len(least)), len(rows)):
         columns = table.columns[np.ix_(rows, block)].T
+        # the known values in ascending order, and missing ones last
         order = np.argsort(columns, axis=1)
         columns = np.take_along_axis(columns, order, axis=1)
+        # distribution functions are compared after the last of several equal values
         is_last = np.diff(columns, axis=1, append=np.inf) != 0
         codes = target.codes[rows][order]
         known = ~np.isnan(columns)
@@ -328,6 +331,7 @@ def _screen(table: TableDescription, classes: Sequence[int]) -> np.ndarray:
             own = np.cumsum(known & (codes == code), axis=1)
             rest = total - own
             difference = np.where(is_last, own / own[:, -1:] - rest / rest[:, -1:], 0.0)
+            # statistic of Kuiper, and the difference of the fractions of known values
             reach = difference.max(axis=1) - difference.min(axis=1)
             lost = own[:, -1] / drawn[code] - rest[:, -1] / (len(rows) - drawn[code])
             passed[block] |= np.fmax(reach, np.abs(lost)) >= least[block]
@@ -429,6 +433,7 @@ def is_coded(table: TableDescription, features: Sequence[int]) -> bool:
         return False
     if len(features) > 1 or not table.is_number[features[0]]:
         return True
+    # along a measurement, each class is usually one interval of values
     in_order = table.target.codes[np.argsort(table.columns[:, features[0]], kind="stable")]
     return bool(np.count_nonzero(np.diff(in_order)) >= table.target.n_classes > 0)
 
@@ -456,6 +461,7 @@ def check_perfection(
         verb = "predicts" if len(features) == 1 else "together predict"
         how = "without error" if classes else "nearly exactly"
         cause = f"{table.name(features).removeprefix('each of the ')} {verb} the target {how}"
+        # a measurement may separate the classes without leakage
         outcome = "serious" if is_coded(table, features) else "note"
     yield CheckResult(
         outcome,
@@ -526,6 +532,7 @@ def check_target_formula(table: TableDescription) -> Iterator[CheckResult]:
         allowed = np.fmax.reduce(columns) > np.fmin.reduce(columns)
         if formula == "product":
             allowed &= np.all((columns > 0) | ~known, axis=0) & (y.min() > 0)
+        # a formula can be evaluated only in rows without missing values
         complete = known[:, allowed].all(axis=1)
         parts = _find_parts(columns[complete][:, allowed], y[complete], formula == "product")
         if len(parts) > 1:
@@ -557,6 +564,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
     spread = columns.std(axis=0)
     if not np.all(spread > 0):
         return []
+    # weights of standardized columns can be compared
     columns, errors = (columns - columns.mean(axis=0)) / spread, errors / spread
     exact = np.full(n, 10 * tolerance * y.std())
 
@@ -567,6 +575,7 @@ def _find_parts(columns: np.ndarray, y: np.ndarray, logarithms: bool) -> list[in
         agree = [_agrees_up_to(e, residual, y, MIN_EXACT_FORMULA) for e in (exact, rounded)]
         return any(agree), weights
 
+    # if all columns do not give the target, no part of them does
     agree, weights = fit(np.arange(p))
     if not agree:
         return []

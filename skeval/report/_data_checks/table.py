@@ -200,6 +200,7 @@ def describe_table(
     key_size = None
     columns, kinds = np.empty((n, 0)), np.empty(0, dtype=str)
     if issparse(X) or is_dense_table(X):
+        # a large table is checked in random rows
         n_kept = max(MIN_SAMPLED_ROWS, MAX_CELLS // X.shape[1])
         if n_kept < n:
             rows = np.sort(np.random.default_rng(0).choice(n, n_kept, replace=False))
@@ -208,6 +209,7 @@ def describe_table(
                 "table is large"
             )
         if issparse(X):
+            # copies are searched in all rows, and only the checked rows become dense
             X = X.tocsr().copy()
             if n_kept < n:
                 # the entries of all rows, sorted by column
@@ -221,6 +223,7 @@ def describe_table(
         keys = hash_rows(columns) if keys is None else keys
         columns = columns[rows] if len(columns) == n else columns
     elif (texts := _read_texts(X)) is not None:
+        # texts are compared as a whole
         keys = [hash(text) for text in texts]
         key_size = np.array([len(text) for text in texts])
         unchecked.append("features, because the samples are texts (exact copies were checked)")

@@ -93,6 +93,7 @@ def check_split_order(
         )
         for name, read in times.items()
     }
+    # the other dates do not matter if the folds are in order by one of them
     if not late or min(late.values()) == 0:
         return
     name = min(late, key=lambda name: late[name])
@@ -212,6 +213,7 @@ def check_series(columns: Mapping[str, np.ndarray]) -> Iterator[CheckResult]:
     numbers = dict(_find_numbers(columns))
     reason = _find_rising_time(numbers, _read_all_times(columns))
     if not reason:
+        # a constant stands for the missing target
         y = np.zeros(n, dtype=np.intp)
         similar, _ = _compare_neighbors(columns, numbers, set(columns), y, True)
         # neighbors are closer than rows five apart, as in a series, not in sorted clusters
@@ -239,6 +241,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     learn the order of the file. A time, or the axis of a table, is a note.
     """
     columns, target, n_known = table.columns, table.target, table.n_known
+    # numbers without ties and with few missing values
     candidates = table.is_number & (table.n_values == n_known) & (n_known >= MIN_NUMBERED)
     candidates &= n_known >= MIN_KNOWN * len(columns)
     y = rankdata(target.y) if target.classes is None else target.codes
@@ -258,6 +261,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
         elif span <= (MAX_SPAN if n >= MIN_GAPPED else len(columns) / n):
             dense.append((position, order))
     found = sorted(in_order + dense)
+    # columns in different orders are ranks instead of row numbers
     if len({order.tobytes() for _, order in found}) > 1:
         found = in_order
     if not found:
@@ -276,6 +280,7 @@ def check_row_numbers(table: TableDescription) -> Iterator[CheckResult]:
     if predictive:
         evidence += ", and samples with neighboring numbers have similar targets"
     names = [str(table.names[p]).lower().replace("_", " ") for p in predictive or numbers]
+    # a time or the axis of a table is in order by its nature
     in_time = any(TIME.fullmatch(name) for name in names)
     axis = columns.shape[1] == 1 or in_time or any(map(AXIS.fullmatch, names))
     yield CheckResult(
@@ -304,6 +309,7 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     # the normal approximation for many rows
     rng, seen = np.random.default_rng(0), measure(values)
     if n > MAX_SHUFFLED and strata is None:
+        # approximate mean and variance of the statistic in random order
         if number:
             mean, variance = -float(values @ values) / n, float(values @ values) ** 2 / n
         else:
@@ -317,9 +323,11 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
     for _ in range(n_shuffles):
         order = rng.permutation(n)
         if strata is not None:
+            # rows are shuffled within their strata
             place = np.argsort(strata, kind="stable")
             order[place] = order[np.argsort(strata[order], kind="stable")]
         as_high += measure(values[order]) >= seen - 1e-9 * abs(seen)
+        # P can only increase from here
         if (1 + as_high) / (1 + n_shuffles) > MAX_P:
             return False
     return True
@@ -394,6 +402,7 @@ def _compare_neighbors(
                 similar.append(_autocorrelate(own))
         else:  # texts, or few distinct values
             codes = np.unique(columns[name].astype(str), return_inverse=True)[1].reshape(-1)
+            # excess of equal neighbors over chance, 1 if all of them are equal
             by_chance = float(np.sum((np.bincount(codes) / len(codes)) ** 2))
             share = float(np.mean(codes[1:] == codes[:-1]))
             equal.append((share - by_chance) / max(1 - by_chance, 1e-9))
@@ -424,6 +433,7 @@ def _are_blocks(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_samples: int) 
     fold = np.full(n_samples, -1)
     for number, (_, test) in enumerate(folds):
         fold[test] = number
+    # neighbors are separated less than half as often as two random rows
     sizes = np.unique(fold, return_counts=True)[1] / n_samples
     return bool(np.mean(fold[1:] != fold[:-1]) < (1 - np.sum(sizes**2)) / 2)
 
