@@ -330,8 +330,10 @@ def align_scores(
         np.array([values[part].sum() for part in parts])
         for values in (weight, weight * positive, weight * score, weight * score * positive)
     )
+    # no test set has both classes, so d is unknown
     if not np.any((own > 0) & (own < size)):
         return np.full(len(score), np.nan)
+    # d from differences within test sets, then the shift of each model
     size = size.clip(1e-300)
     share = own / size
     slope = (gained.sum() - share @ sums) / (own @ (1 - share))

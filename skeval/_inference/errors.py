@@ -258,6 +258,7 @@ def no_information(
     # mean loss of each label over all predictions, and of each prediction
     counted = np.ones(len(truth)) if weights is None else weights
     if loss_fn is None:
+        # 0-1 loss: the frequencies of labels and predictions suffice
         _, codes = unique_rows(np.concatenate([truth, predictions]))
         true_codes, predicted_codes = codes[: len(truth)], codes[len(truth) :]
         observed = np.bincount(true_codes, counted, minlength=codes.max() + 1) / len(truth)
@@ -266,6 +267,7 @@ def no_information(
     else:
         rows, columns = pairwise_means(truth, predictions, loss_fn, counted)
     error = float(np.mean(counted * rows))
+    # influence of each sample through its label and through its prediction
     return error, error + counted * (rows + columns - 2 * error)
 
 
@@ -401,7 +403,9 @@ def split_share(
     influence = influence if weight is None else weight * influence
     at = repeat * n_units + unit[row]
     sums = np.bincount(at, influence, n_repeats * n_units).reshape(n_repeats, n_units)
+    # V, the mean sum of squares over the repeats
     whole = np.sum(sums**2) / n_repeats
+    # B / (R V)
     return float(sums.var(axis=0, ddof=1).sum() / whole / n_repeats) if whole > 0 else 0.0
 
 
@@ -518,6 +522,7 @@ def explained_limits(
     """
     if not ratio > 0 or not standard_error > 0 or not spread > 0:
         return ratio, ratio
+    # half width for the log ratio, before the factor for the noise
     reach = intervals.normal_quantile(confidence_level, degrees_of_freedom) * standard_error / ratio
 
     def shift(signal: float) -> float:
@@ -527,7 +532,9 @@ def explained_limits(
     def excess(distance: float) -> float:
         return distance - shift(max(0.0, 1 - ratio * math.exp(-distance)))
 
+    # lower limit: the variance depends on the limit itself, so it is the root of an equation
     below = float(brentq(excess, 0.0, 2 * shift(1.0)))
+    # upper limit: the observed signal, B = S - V
     with np.errstate(over="ignore"):
         high = float(ratio * np.exp(shift(spread - noise)))
     return ratio * math.exp(-below), high

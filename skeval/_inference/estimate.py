@@ -183,6 +183,7 @@ class ResultWithLimits(Result):
         # a one-sided interval has one limit of the two-sided interval with twice the error
         of_two = 2 * level - 1 if one_sided else level
         low, high = clip_limits(self.limits[method](of_two), self.bounds)
+        # values that do not vary do not determine an interval
         equal = low == high or high - low <= ROUNDING * max(abs(low), abs(high)) < np.inf
         if equal and not self.allow_point:
             both = f"both of its limits are {low:.6g}"
@@ -633,6 +634,7 @@ class Results(dict[Any, Any], Result):
     def __str__(self) -> str:
         lines, blocks = [], []
         for key, value in self.items():
+            # values have a line each, and other results follow as blocks
             if isinstance(value, ResultWithValue):
                 number, interval = _text.write_number(value.value), value.interval
                 ends = "" if np.isnan(interval.low) else f" {interval}"

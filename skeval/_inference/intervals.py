@@ -329,6 +329,7 @@ def score_region_limits(
     interval at its statistic.
     """
     z = normal_quantile(confidence_level, degrees_of_freedom)
+    # statistics of both rates along the boundary of the region
     angle = np.linspace(0, 2 * np.pi, N_ANGLES)
     first = z * np.cos(angle)
     second = correlation * first + np.sqrt(1 - correlation**2) * z * np.sin(angle)
@@ -337,6 +338,7 @@ def score_region_limits(
     for rate, n, statistic in zip(rates, sizes, (first, second), strict=True):
         low, high = wilson_limits(rate, n, np.abs(statistic))
         ends.append(np.where(statistic < 0, low, high))
+    # a monotone function has its extremes on the boundary
     values = function(*ends)
     return float(values.min()), float(values.max())
 
@@ -540,8 +542,10 @@ def mean_loss_limits(
     # forms that are defined for this mean
     no_wrong_label = loss == "hamming" and value <= 0
     forms = list(list_forms("zero_one" if no_wrong_label else loss))
+    # a proportion needs an effective number of samples
     if n_effective is None:
         forms = [form for form in forms if form not in PROPORTION_INTERVALS]
+    # a mean of 0 has no logarithm, so the plain interval comes first
     if forms[0] == "log" and value <= 0:
         forms.reverse()
     if np.isfinite(degrees_of_freedom):
@@ -740,6 +744,7 @@ def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
     # spread over each kind of groups, and over their intersections, with the sign of its variance
     signed, each = [], range(group.shape[1])
     for chosen in chain(*(combinations(each, n_kinds + 1) for n_kinds in each)):
+        # number the intersections of the chosen kinds of groups
         code = group[:, chosen[0]]
         for kind in chosen[1:]:
             code = code * (int(group[:, kind].max()) + 1) + group[:, kind]
@@ -747,6 +752,7 @@ def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
                 code = np.unique(code, return_inverse=True)[1].reshape(-1)
         signed.append(((-1) ** (len(chosen) + 1), measure(code)))
     kinds = [spread for _, spread in signed[: group.shape[1]]]
+    # inclusion and exclusion of the kinds (Cameron, Gelbach and Miller 2011)
     total = sum(sign * spread.covariance for sign, spread in signed)
     # the largest covariance, plus the positive part of the rest
     first = max((spread.covariance for spread in kinds), key=np.trace)
@@ -833,6 +839,7 @@ def spreads_of_cells(
         inside = [part == number for number in np.flatnonzero(np.bincount(part))]
     spreads = []
     for at in inside:
+        # influence of each sample on the weighted mean of its part
         share = weight[at] / weight[at].sum()
         influence = share * (own[at] - share @ own[at])
         spreads.append(spread_between(influence, group[at], weight[at]))

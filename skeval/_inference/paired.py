@@ -278,10 +278,13 @@ class StoppingRule(NamedTuple):
         running = np.zeros(len(count))  # probability of each count while the test goes on
         running[0], pvalue = 1.0, 0.0
         for n, (low, high) in enumerate(zip(self.low, self.high, strict=True), start=1):
+            # after c exceedances, permutation n exceeds with probability (c + 1) / (n + 1)
             exceeding = running * (count + 1) / (n + 1)
             running -= exceeding
             running[1:] += exceeding[:-1]
+            # the test stops at a boundary or at the last permutation
             ends = (count <= low) | (count >= high) | (n == len(self.low))
+            # stops with a fraction of exceedances of at most the observed one
             as_low = (1 + count) * (1 + n_permutations) <= (1 + n_exceedances) * (1 + n)
             pvalue += float(running[ends & as_low].sum())
             running[ends] = 0
@@ -332,11 +335,13 @@ def friedman(ranks: Floats) -> Test:
     sets are unrelated, and 1 if they are the same on all data sets.
     """
     n, k = ranks.shape
+    # chi-squared without correction for ties, then with it
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
     with np.errstate(divide="ignore", invalid="ignore"):  # all ranks may be tied
         chi_squared, chi_squared_pvalue = map(float, stats.friedmanchisquare(*ranks.T))
     if np.isnan(chi_squared):
         chi_squared, chi_squared_pvalue = 0.0, 1.0
+    # F of Iman and Davenport (1980)
     f = f_of(chi_squared, n, k)
     # without ties all rows agree with this probability, the smallest P-value of any exact test
     smallest = float(np.exp((1 - n) * gammaln(k + 1)))
@@ -364,12 +369,14 @@ def skillings_mack(ranks: Floats) -> Test:
     """
     present = ~np.isnan(ranks)
     sizes = present.sum(axis=1)
+    # centered ranks weighted by sqrt(12 / (k_i + 1)), and 0 for missing scores
     weighted = np.sqrt(12 / (sizes + 1))[:, None] * (ranks - (sizes + 1)[:, None] / 2)
     weighted[~present] = 0.0
     # covariance of the columns of a row: that of a permutation of its k_i weighted ranks
     spread = np.sum(weighted**2, axis=1) / (sizes - 1)
     covariance = -(present * (spread / sizes)[:, None]).T @ present.astype(float)
     covariance[np.diag_indices_from(covariance)] += spread @ present
+    # quadratic form of the sums, with a pseudoinverse because the sums of each row are 0
     sums = weighted.sum(axis=0)
     statistic = float(sums @ np.linalg.pinv(covariance, hermitian=True) @ sums)
     degrees = int(np.linalg.matrix_rank(covariance, hermitian=True))
@@ -438,6 +445,7 @@ def signed_rank_test(differences: Floats) -> tuple[float, float, float, int]:
         Number of differences of 0. The test omits them and the interval includes them, so the
         interval may contain 0 although the test rejects.
     """
+    # differences that are 0 up to rounding are left out of the test
     settled = round_ties(differences)
     changed = settled[settled != 0]
     ranks = stats.rankdata(np.abs(changed))
@@ -445,10 +453,12 @@ def signed_rank_test(differences: Floats) -> tuple[float, float, float, int]:
     total, positive = float(ranks.sum()), float(ranks[changed > 0].sum())
     smaller = min(positive, total - positive)
     if len(ranks) <= EXACT_UP_TO:
+        # exact distribution of the doubled ranks, because tied ranks may end in .5
         doubled = np.sort(np.rint(2 * ranks).astype(int))
         probabilities = distribute_signed_ranks(tuple(doubled.tolist()))
         pvalue = 2 * float(probabilities[: int(np.rint(2 * smaller)) + 1].sum())
     else:
+        # normal distribution: W+ - W- has the variance sum r_i^2
         pvalue = 2 * float(stats.norm.sf((total - 2 * smaller) / np.sqrt(np.sum(ranks**2))))
     effect = (2 * positive - total) / total if total else 0.0
     estimate = float(np.median(average_pairs(differences)))

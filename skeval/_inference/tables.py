@@ -379,12 +379,14 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
     infinite at an empty cell.
     """
     mixed = radius / (1 + radius) / 2
+    # start in the interior of the region
     p = (1 - mixed) * share + mixed / share.size
     tables, weights, largest = p[None], np.ones(1), np.nan
     for n_steps in range(_MAX_STEPS):
         value, gradient = metric(p)
         largest = np.fmax(largest, value)
         best = best_table(share, gradient, radius)
+        # stop when no table improves the linearized metric
         if np.sum(gradient * (best - p)) <= _TOLERANCE:
             break
         tables, weights = np.concatenate([tables, best[None]]), np.append(weights, 0.0)

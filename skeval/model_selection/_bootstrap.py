@@ -206,6 +206,7 @@ def bootstrap_error(
     inputs = validate_inputs(estimator, X, y, several=True, **run)
     _checks.check_option("average", average, ("samples", "bootstraps"))
     options: dict[str, Any] = {"average": average, "stratify": stratify, "indices": indices}
+    # all three estimates share the fits, and only the requested one is returned
     runner, root = Runner(inputs), _checks.root_seed(random_state)
     return estimate_bootstraps(runner, root, n_resamples=n_resamples, **options)[method]
 
@@ -416,6 +417,7 @@ def plan_bootstrap(
     """Return the units that are resampled, and a plan of fits to drawn or passed resamples."""
     target = inputs.target
     _checks.check_flag("stratify", stratify)
+    # strata are classes, so numeric targets have none
     if stratify and target.classes is None:
         raise ValueError(
             f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}. Several "
@@ -624,6 +626,7 @@ class ScoreTally:
         # how often each sample was drawn, and the predictions for all samples, of some models
         self.pooled: list[tuple[np.ndarray, FitOutput]] = []
         self.n_pooled = N_POOLED if len(inputs.target) <= MANY else N_POOLED_OF_MANY
+        # apparent score, of the model on its own training samples
         self.apparent = self.score(whole, np.arange(len(inputs.target)))
         if np.isnan(self.apparent) and inputs.method != "oob":
             raise ValueError(
@@ -673,6 +676,7 @@ class ScoreTally:
         # scorers that do not accept weights get none
         arguments = {} if weight is None else {"sample_weight": weight}
         X: Any = rows
+        # the model predicts if the scorer needs it, or else its stored outputs are used
         if self.needs_model:
             (model,) = output.notes or (None,)
             X, _ = safe_split(model, inputs.X, target.given, rows, trained)
@@ -715,6 +719,7 @@ class ScoreTally:
         replicates = apparent - (inside - everywhere) if method == OPTIMISM else outside
         _estimates.check_enough(inputs, replicates)
         n_undefined = int(np.isnan(replicates).sum())
+        # failed fits have no score either, but this warning does not count them
         if n_undefined > counts["n_failed"]:
             _checks.warn_undefined(
                 f"scoring {self.label!r} is undefined for {n_undefined - counts['n_failed']} of "
@@ -733,6 +738,7 @@ class ScoreTally:
             weight, overfitting = combined.weight, combined.relative_overfitting
             # the out-of-bag score may be defined where the apparent score is not
             value = oob if method == "oob" else sign * combined.error
+        # standard error, and Student's t limits on a scale that keeps the score in its range
         error = self.measure_spread(everywhere, outside)
         limits = limit_score(value, error, units.n_units - 1.0, self.bounds)
         if "none" in limits:

@@ -229,10 +229,12 @@ def compare_classifiers(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(next(iter(named.values())), X, y, with_loss=False, **run)
+    # weights are passed to every fit, so each estimator must accept them
     if inputs.weight is not None:
         for name, estimator in named.items():
             with _checks.naming(f"estimators[{name!r}]"):
                 check_takes_weights(estimator)
+    # a failed fit leaves samples without the prediction that a pooled test needs
     if method != "corrected_t" and inputs.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method={method!r}, which pools all predictions, got "
@@ -248,6 +250,7 @@ def compare_classifiers(
     else:
         folds = list(resolve_folds(cv, *data))
     alone = inputs.groups is None and inputs.error_score == "raise" and target.y.ndim == 1
+    # neighbors in time may have correlated losses, so blocks of time are compared
     if chosen == "auto" and alone and keeps_order(cv, folds) and find_mean_loss(label):
         method = "time_blocks"
     tasks = [inputs.with_options(estimator=estimator) for estimator in named.values()]
@@ -308,6 +311,7 @@ class ComparedEstimators(NamedTuple):
             loss = resolve_loss(mean.loss, target, inputs.estimator, f"scoring={self.label!r}")
             fits = Runner(inputs.with_options(losses=(loss,))).fits(plan)
             losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
+            # samples that no fold tests, such as those at the start, have no loss
             tested = ~np.isnan(losses).all(axis=0)
             columns.append(mean.best - np.nanmean(losses[:, tested], axis=0))
         scores = np.column_stack(columns)
@@ -354,6 +358,7 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
             "cv must test each sample exactly once for this method, which pools out-of-fold "
             "predictions. For other splits, use method='corrected_t'."
         )
+    # fit to each training part, and note the classes of each model
     request = FitRequest(methods, note=_read_classes)
     fits = Runner(inputs).fits(fold_plan(len(target), folds), request)
     output = join_outputs([output for _, output in fits])
@@ -364,6 +369,7 @@ def replay_out_of_fold(inputs: Inputs, folds: Splits, methods: tuple[str, ...]) 
             "cv must yield training sets that contain every class, got sets with the classes "
             f"{sorted({str(seen.tolist()) for seen in classes})}."
         )
+    # responses in the order of the samples, with labels instead of codes
     order = np.argsort(output.rows)
     answers = {name: values[order] for name, values in output.responses.items()}
     if "predict" in answers:

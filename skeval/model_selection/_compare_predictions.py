@@ -254,6 +254,7 @@ def compare_predictions(
         alone = within is None and groups is None and y_true is not None
         method = choose_test(metric, y_true, len(named), sample_weight) if alone else "max_t"
     check_method(method, alternative, len(named))
+    # DeLong's test always compares areas, so an area is not passed on as an option
     own = None if method == "delong" and is_area(metric) else metric
     options = {"metric": own, "groups": groups, "horizon": horizon, "sample_weight": sample_weight}
     if method != "max_t" and y_true is None:
@@ -362,6 +363,7 @@ def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
         return replace(compared, truth=np.arange(len(counts[0])), vectors=counts, metric=metric)
     vectors = []
     if truth is None:
+        # scores of samples have no true values, so a metric cannot apply to them
         if metric is not None:
             raise ValueError(
                 "metric must be None if y_true is None and predictions are scores of samples, got "
@@ -381,6 +383,7 @@ def read_compared(compared: ComparedPredictions) -> ComparedPredictions:
                 got = f"got shape {vector.shape}"
                 raise ValueError(f"{word} must have one entry or row per sample, {got}.")
             _checks.check_complete(word, vector)
+            # swapped arguments, or probabilities that do not sum to 1, raise an error
             check_columns(metric, truth, word, vector)
             vectors.append(read_probabilities(metric, word, truth, vector))
             _checks.check_same_length(**{"y_true": truth, word: vectors[-1]})
@@ -557,6 +560,7 @@ class ComparedPredictions:
         values = self._score_all(of_samples)
         with _checks.naming("metric"):
             if of_samples is None:
+                # no mean over samples: each model is scored again on each resample
                 scores = [partial(self._score, vector) for vector in self.vectors]
                 resampled = values_or_nan(scores, *plan)
             elif self._are_counts(of_samples):
@@ -570,6 +574,7 @@ class ComparedPredictions:
                 drawn = rng.multinomial(n, counts[order] / n, self.n_resamples)
                 resampled = of_samples[:, first[order]] @ drawn.T / n
             else:
+                # the mean over a resample needs only the scores of the samples
                 means = partial(mean_held, of_samples, self.weight)
                 resampled = values_of_draws(means, *plan)
         return values, (values, resampled)
@@ -634,8 +639,10 @@ class ComparedPredictions:
         units = drawing_units(self.n_samples, None, self.groups, crossed=True)
         scores = self._score_samples()
         if scores is not None:
+            # a mean over samples has the covariance of the sample scores
             joint = self._join_means(scores, units)
         elif is_area(self.metric) and self.weight is None and self.truth.ndim == 1:
+            # areas have the covariance of their influence functions
             values, (_, spread) = self.find_areas()
             degrees = spread.degrees_of_freedom
             joint = Joint(values, spread.covariance, degrees, None, units.n_groups, spread.groups)

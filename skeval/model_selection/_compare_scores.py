@@ -250,6 +250,7 @@ def compare_scores(
     _checks.check_option("over", over, EVIDENCE)
     _checks.check_option("missing", missing, ("raise", "drop", "keep"))
     margin = check_options({EVIDENCE[over]}, method, confidence_level, margin)
+    # options that apply to another kind of scores only
     if over != "splits" and test_train_ratio is not None:
         raise ValueError(
             f"test_train_ratio must be None for over={over!r}, got {test_train_ratio}."
@@ -257,6 +258,7 @@ def compare_scores(
     if over != "datasets":
         check_pairs({"scores": scores, "groups": groups})
     if over == "items":
+        # scores of items are compared like those of samples
         columns, groups = read_items(scores, groups)
         check_items(columns)
         options: dict[str, Any] = {"alternative": alternative, "margin": margin, "groups": groups}
@@ -274,6 +276,7 @@ def compare_scores(
     else:
         reason = "The test was requested."
         names, values, datasets, dropped = read_score_table(scores, missing)
+        # only Wilcoxon's test can use incomplete rows, because it takes each pair alone
         if np.isnan(values).any():
             if method not in ("auto", "wilcoxon"):
                 raise ValueError(f"method must be 'wilcoxon' for missing scores, got {method!r}.")
@@ -315,6 +318,7 @@ def read_all_splits(
     for name, column in columns.items():
         if np.isnan(column).any():
             raise ValueError(f"{name} must have no missing scores, got {np.isnan(column).sum()}.")
+    # the test pairs the scores of each split, so all classifiers need the same splits
     sizes = [len(column) for column in columns.values()]
     if len(set(sizes)) > 1:
         raise ValueError(
@@ -391,6 +395,7 @@ def read_score_table(
     scores: Any, missing: str
 ) -> tuple[tuple[str, ...], np.ndarray, tuple[str, ...], tuple[str, ...]]:
     """Return names, mean scores over splits, data sets, and those dropped for missing scores."""
+    # long form, nested dicts, or a table with a row for each data set
     columns = getattr(scores, "columns", scores if isinstance(scores, Mapping) else ())
     if {"dataset", "classifier", "score"} <= set(map(str, columns)):
         datasets, names, means = _read_long(scores)
@@ -463,6 +468,7 @@ def _read_long(table: Any) -> Table:
     values = _checks.check_data(
         "scores", table["score"], ensure_2d=False, dtype=float, ensure_all_finite=NAN
     )
+    # without a column of splits, data set and classifier identify a row
     keys, advice = ["dataset", "classifier"], ", or a column 'split'"
     if "split" in getattr(table, "columns", table):
         keys, advice = [*keys, "split"], ""
@@ -475,6 +481,7 @@ def _read_long(table: Any) -> Table:
     shape = len(datasets), len(names), -1
     cells, read = cells.reshape(shape), present.reshape(shape)
     sizes = read.sum(axis=2)
+    # a classifier needs every split that another one has on the same data set
     differs = ((sizes > 0) & (sizes < read.any(axis=1).sum(axis=1)[:, None])).any(axis=1)
     if differs.any():
         raise ValueError(
@@ -526,6 +533,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
             f"scores must have one score for each item and model, got none for item "
             f"{listed[item]} by {systems[system]!r}."
         )
+    # the group of each item, in the order of the table
     if groups is not None:
         groups = groups[np.unique(place, return_index=True)[1]]
     return dict(zip(name_distinct("scores", systems), table.T, strict=True)), groups
@@ -534,6 +542,7 @@ def read_items(scores: Any, groups: Any) -> tuple[dict[str, np.ndarray], Any]:
 def check_items(columns: Mapping[str, np.ndarray]) -> None:
     """Raise an error if a score of an item is missing, or a column is an identifier."""
     for name, column in columns.items():
+        # a column with text contains no scores
         is_id = any(isinstance(value, str | bytes) for value in column.tolist())
         if not is_id:
             with _checks.naming(f"scores[{name!r}]"):

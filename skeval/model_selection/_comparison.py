@@ -66,6 +66,7 @@ def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
             got = f"the keys {list(things)!r}"
             raise TypeError(f"{argument} must be a dict with at least two names (str), got {got}.")
         return dict(things)
+    # anything else is often in the wrong place, so the message has the order of the arguments
     shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
     raise TypeError(
         f"{argument} must be a dict or a list with at least two entries, got "
@@ -137,11 +138,13 @@ def check_compared(estimators: Mapping[str, Any], method: str, groups: Any) -> N
         raise TypeError(
             f"estimators must be all classifiers or all regressors, got {' and '.join(classes)}."
         )
+    # a test with a fixed score is a test of classifiers
     if row.scoring is not None and kinds == {False}:
         raise TypeError(
             f"estimators must be classifiers for method={method!r}, got {classes[0]}; "
             "'corrected_t' and 'bootstrap' support regressors."
         )
+    # blocks of time cannot be combined with groups
     if groups is not None and row.evidence == "time":
         raise ValueError(
             f"groups must be None for method={method!r}, which assumes independent samples. For "
@@ -283,6 +286,7 @@ class Difference(ResultWithValue):
         """Conclusion of the test in words, with its limitations."""
         a, b, low, high = self.a, self.b, self.interval.low, self.interval.high
         shown = self.pvalue <= self.level  # a test by exchanges may reject without an interval
+        # without variation there is no test
         if self.value == 0 and np.isnan(low):
             return f"{a} and {b} have the same scores, so there is no difference to test."
         if np.isnan(self.pvalue) or (np.isnan(low) and not shown):
@@ -310,6 +314,7 @@ class Difference(ResultWithValue):
                 spread = (high - low) / 4
                 ends = [_text.write_estimate(end, spread) for end in (low, high)]
                 level = f"{100 * self.confidence_level:g} % CI"
+                # the interval may exclude 0 although the test does not reject
                 if not low <= 0 <= high:
                     level += ", without 0"
                 sentences.append(
@@ -509,6 +514,7 @@ class Comparison(Result):
     def _make_difference(self, first: int, second: int) -> Difference:
         """Return the difference of the models at two indices."""
         tests, k = self.tests, len(self.names)
+        # place of the pair in the arrays of all pairs
         at = first * (2 * k - first - 1) // 2 + second - first - 1  # as in `combinations`
         a, b = self.names[first], self.names[second]
         return Difference(
@@ -654,6 +660,7 @@ class Comparison(Result):
     def conclusion(self) -> str:
         """Conclusion of the comparison in words, with its limitations."""
         over_datasets = self.extra.mean_ranks is not None
+        # two models have the conclusion of their only difference
         if len(self.names) == 2 and not over_datasets:
             return self.difference.conclusion
         superlative = "highest score" if self.greater_is_better else "lowest score"
@@ -687,6 +694,7 @@ class Comparison(Result):
         n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_significant > int(is_significant.sum()) * len(best):
             text += f" {n_significant} of {n_pairs} pairs differ significantly."
+        # the absence of a significant difference is not equality
         if similar:
             text += f" No significant difference{' for all of them' * (not alone)} from {similar};"
             text += " this is not evidence of equality. See the intervals."
@@ -696,6 +704,7 @@ class Comparison(Result):
             text += " Equal scores are not evidence of equality. See the intervals."
         if len(self.names) == 2:
             text = f"{text} {self.difference._judge_margin()}".rstrip()
+        # simultaneous intervals allow for the choice of the best model
         if self.extra.lows is not None:
             text += " The best model was chosen after looking at the scores. The intervals for the"
             text += " scores are simultaneous, which accounts for this."
@@ -753,6 +762,7 @@ class Comparison(Result):
                 text += f"  {_text.say_pvalue(each.pvalue)}"
                 rows.append((f"{each.a} - {each.b}", text))
             lines.append(_text.align_text(pairs, rows))
+        # why this test was chosen, and Nemenyi's critical difference
         reason = self.extra.reason
         if self.method == "nemenyi":
             reason += f" Mean ranks differ significantly from {self.extra.critical_difference:.3g}"
@@ -779,6 +789,7 @@ class Comparison(Result):
             title = f"{len(extra.datasets)} data sets, mean ranks"
             if extra.dropped:
                 title += f" ({len(extra.dropped)} dropped: {', '.join(extra.dropped)})"
+        # too many pairs to list, so the ranks have to suffice
         if len(self.names) > MAX_LISTED:
             rows = [(name, f"{text}  {_write_rank(ranks[name])}") for name, text in rows]
         return _text.align_text(title, rows)
@@ -801,6 +812,7 @@ def compare_pairs(
     row, extra = TESTS[method], ComparisonExtra()
     # tests over data sets are two-sided
     tests = row.test(*arguments, *(() if row.over_datasets else (alternative,)))
+    # evidence that the comparison keeps: scores of splits, or an interval of each score
     if row.evidence == "splits":
         extra = ComparisonExtra(split_scores=arguments[0], test_train_ratio=arguments[1])
     elif row.evidence == "joint":
@@ -817,6 +829,7 @@ def compare_pairs(
             f"{_text.count(n_points, 'difference')} do not vary."
         )
     fields_of_pairs = {"pvalue_alone": tests.pvalue, **tests.fields}
+    # Holm's correction, unless the test is already simultaneous
     pvalue = tests.pvalue if row.simultaneous else holm(tests.pvalue)
     return Comparison(
         values=values,

@@ -152,6 +152,7 @@ def name_scores(scoring: Any) -> dict[str, NamedScore]:
         parts = scoring if isinstance(scoring, list | tuple | set) else [scoring]
         pairs = [(name_scoring(part), part) for part in map(name_of_scorer, parts)]
         keys = []
+    # a score that is not passed by name is labeled as a function
     named = [NamedScore(p if isinstance(p, str) else f"{name}()", p) for name, p in pairs]
     scores = dict(zip(keys or [score.label for score in named], named, strict=True))
     if len(scores) < len(named):
@@ -493,6 +494,7 @@ def average_folds(
     size: float = n_tested
     unit = time_units(sums, tests) if ordered else inputs.kept_together
     means = sums[tested] / tests[tested]
+    # weighted sums, and Kish's effective sample size
     if weights is not None:
         _checks.check_weights("sample_weight of tested samples", weights[tested], n_tested)
         size = intervals.size_from_weights(weights[tested])
@@ -504,6 +506,7 @@ def average_folds(
         spread = errors.spread_of_mean(errors.TestLosses(means, tests[tested], unit[tested]))
     else:
         spread = intervals.spread_of_ratio(sums, tests, unit)
+    # effective number of samples, for the interval of an error rate
     counted = size_of_rate(inputs, error, spread.error, size, spread.n_groups)
     fields: dict[str, Any] = {
         "n_samples": n_tested,
@@ -714,6 +717,7 @@ def perturbation_interval(
     inputs = validate_inputs(estimator, X, y, several=True, **run)
     fold_root, draw_root = _checks.root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(inputs.loss.name), *DRAWN)
+    # the default form of the interval is the first one of this loss
     title = f"interval of {inputs.loss.name!r} loss"
     form = _checks.check_option(title, forms[0] if interval is None else interval, forms)
     rng = np.random.default_rng(fold_root)
@@ -1018,6 +1022,7 @@ def holdout_error(
         share = prior[codes] * share / np.bincount(codes, weights=share)[codes]
     error, variance = float(prior @ rates), float(np.sum(prior**2 * rates * (1 - rates) / n_of))
     fields: dict[str, Any] = {"effective_n_samples": n_effective}
+    # variance that selective sampling saves relative to random sampling
     if priors is not None:
         reduction = error * (1 - error) / n_effective - variance
         fields |= {"priors": prior, "variance_reduction": reduction}
@@ -1214,6 +1219,7 @@ def holdout_size(
         raise ValueError(
             f"error must have {len(prior)} values, one for each prior, got {rates.size}."
         )
+    # P_c sqrt(e_c (1 - e_c)), to which the optimal numbers of samples are proportional
     deviations = prior * np.sqrt(rates * (1 - rates))
     if not deviations.any():
         raise ValueError(
@@ -1222,11 +1228,13 @@ def holdout_size(
         )
     shares = prior if allocation == "proportional" else deviations / deviations.sum()
     used, z = shares > 0, intervals.normal_quantile(confidence_level)
+    # N = (z / h)^2 sum_c P_c^2 e_c (1 - e_c) / a_c
     total = (z / half_width) ** 2 * np.sum(deviations[used] ** 2 / shares[used])
     if total > LARGEST_SIZE:
         raise ValueError(too_small)
     # each class with a prior needs a sample, or its error cannot be estimated
     sizes = np.maximum(np.ceil(total * shares - 1e-9).astype(int), prior > 0)
+    # half width with the rounded numbers of samples
     reached = z * float(np.sqrt(np.sum(deviations**2 / np.maximum(sizes, 1))))
     per_class = tuple(sizes.tolist())
     return HoldoutSize(sum(per_class), per_class, reached, confidence_level, "normal")

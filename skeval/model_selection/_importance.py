@@ -204,6 +204,7 @@ def group_columns(X: Any, max_correlation: float) -> list[list[int]]:
     dense = X.toarray() if sparse.issparse(X) else X
     names = getattr(dense, "columns", None)
     columns = np.asarray(dense).T if names is None else [np.asarray(dense[name]) for name in names]
+    # only numeric columns have correlations
     numeric = [place for place, column in enumerate(columns) if column.dtype.kind in "biuf"]
     group = np.arange(len(columns))
     if max_correlation < 1 and len(numeric) > 1:
@@ -212,8 +213,10 @@ def group_columns(X: Any, max_correlation: float) -> list[list[int]]:
         with np.errstate(invalid="ignore", divide="ignore"):
             distances = 1 - np.abs(np.nan_to_num(np.corrcoef(ranks)))
         np.fill_diagonal(distances, 0)
+        # single linkage joins columns by chains of correlations above the limit
         tree = linkage(squareform(distances, checks=False), "single")
         group[numeric] = len(columns) + fcluster(tree, 1 - max_correlation, "distance")
+    # groups in the order of their first columns
     firsts = np.unique(group, return_index=True)[1]
     return [np.flatnonzero(group == group[first]).tolist() for first in np.sort(firsts)]
 

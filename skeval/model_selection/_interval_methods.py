@@ -255,6 +255,7 @@ def error_interval(
         estimates = [row.estimate(one, deepcopy(root), **parameters) for one in runners]
     if not inputs.target.outputs:
         return estimates[0]
+    # several outputs: the error over all, with the error of each
     by_output = Results(zip(own_losses, estimates[1:], strict=True))
     return replace(estimates[0], extra=replace(estimates[0].extra, by_output=by_output))
 
@@ -466,7 +467,9 @@ def nested_cv(
     plan = plans.repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
     outputs = list(runner.each(plan))
     folds = nested_losses(inputs, plans.deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
+    # error and standard error of Bates, Hastie and Tibshirani (2024)
     value, standard_error = errors.nested_interval(folds, n_folds, len(inputs.target))
+    # a normal quantile, or Student's for groups
     n_groups = inputs.units.n_groups
     return _estimates.estimate_error(
         inputs,
@@ -532,6 +535,7 @@ def perturbation(
     # folds of the units, drawn once
     plan = plans.repeated_folds(inputs.units, n_folds, 1, _checks.child_seed(root, 0))
     blocks = [plan.draw(fold) for fold in range(n_folds)]
+    # weights have seeds of their own, apart from those of the folds
     _, draws_root = _checks.child_seed(root, 2).spawn(2)
     estimate = _estimates.perturb_error(
         runner,
@@ -607,6 +611,7 @@ def plan_repeats(
         argument, cv, n_folds = "cv", None, _checks.check_count("cv", cv, 2)
     n_folds = count_folds(inputs, n_folds, plans.folds_for(n), argument=argument)
     adaptive = n_repeats is None or (isinstance(n_repeats, str) and n_repeats == "auto")
+    # the maximum number of repeats, which is smaller for large data sets
     count = REPEATS_OF_LARGE if n > plans.LARGE else MAX_REPEATS
     count = count if adaptive else _checks.check_count("n_repeats", n_repeats)
     if cv is None:
@@ -614,6 +619,7 @@ def plan_repeats(
         count = 1 if n_folds == inputs.units.n_units else count
         plan = plans.repeated_folds(inputs.units, n_folds, count, root)
         return RepeatedFolds(inputs, plan, adaptive=adaptive)
+    # more repeats need a splitter that draws new folds
     if not adaptive and not plans.draws_anew(cv):
         raise ValueError(
             f"n_repeats must be 'auto' for a cv with fixed folds, got n_repeats={n_repeats!r}, "
@@ -693,6 +699,7 @@ def find_loss_units(
     # samples that are never separated count as one unit
     tested = np.unique(np.concatenate(tests))
     unit, parts = alone, [[test] for test in tests] if repeats is None else repeats
+    # folds at random or in time order do not show which samples belong together
     if not at_random:
         unit = plans.number_kept_together(parts, n)
     n_units = len(np.unique(unit[tested]))

@@ -226,6 +226,7 @@ def learning_curve_band(
     inputs = validate_inputs(estimator, X, y, groups, **run)
     inputs = _interval_methods.add_positive_weight(inputs, sample_weight)
     root = _checks.root_seed(random_state)
+    # repeats by default, if folds can be drawn again
     if n_repeats is None and (cv is None or isinstance(cv, Integral) or draws_anew(cv)):
         n_repeats = N_REPEATS
     # folds, thinned to each size, and the error or score of each
@@ -259,6 +260,7 @@ def thin_folds(
 ) -> tuple[ResamplingPlan, Floats, float]:
     """Return all fits by fold and size, the mean sizes, and the ratio of test to training."""
     plan, units = folds.plan, units_of(folds.inputs.target, folds.inputs.groups)
+    # training and test samples of each fold, and whether they are in time order
     blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
     splits = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
     in_order = len(splits) > 1 and all(train[-1] < test[0] for train, test in splits)
@@ -273,6 +275,7 @@ def thin_folds(
             given = np.atleast_1d(train_sizes)
         exact = given.dtype if given.dtype.kind in "iu" else np.float64
         given = _checks.check_data("train_sizes", given, ensure_2d=False, dtype=exact)
+        # whole numbers count samples of the smallest training part, and others are fractions
         shares = np.unique(given) / (n_train if given.dtype.kind in "iu" else 1)
 
     def draw(number: int) -> PlanBlock:
@@ -299,6 +302,7 @@ def thin_folds(
             f"train_sizes must be at least two different numbers above 0, at most {n_train} "
             f"training samples or a fraction of 1, got {np.asarray(train_sizes).tolist()}."
         )
+    # n2/n1 of the whole folds, for the corrected variance
     ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
     return ResamplingPlan(plan.n_samples, n_fits, draw, single_fits=True), sizes, ratio
 
@@ -348,6 +352,7 @@ def fit_laws(sizes: Floats, values: Floats, weight: Floats, least: float, x: Flo
         bound = a < least
         b[bound] = np.maximum(0, (values[bound] - least) @ (weight * z) / (weight @ z**2))
         a[bound] = least
+        # for each curve, the exponent with the smallest weighted misfit
         misfit = (values - a[:, None] - b[:, None] * z) ** 2 @ weight
         better = misfit < misfits
         misfits[better] = misfit[better]
@@ -363,9 +368,11 @@ def extrapolate_curve(
     `kept` contains the errors or scores by fold. The law is fitted to the negated scores.
     """
     name, bounds, level = measured[0].name, measured[0].bounds, measured[0].confidence_level
+    # the law describes errors, so scores change their sign
     sign = 1 if measured[0].loss else -1
     x, (y, low, high) = sizes, np.array([(each.value, *each.interval) for each in measured]).T
     columns, band, gain = dict[str, Any](), None, None
+    # without a law, the curve ends at the measured sizes
     obstacle = find_obstacle(sizes, y, high - low, sign * kept, ratio)
     answer = f"The effect of more samples is unknown, because {obstacle}."
     if not obstacle:

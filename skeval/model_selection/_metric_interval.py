@@ -363,6 +363,7 @@ def score_within(
     y_true, statistics = make_plain(y_true), []
     if weight is not None:
         weight = _checks.check_weights("sample_weight", weight, _compat.num_samples(y_true))
+    # each metric as a function of rows, to apply it within units
     for word, y_pred in predictions.items():
         y_pred = make_plain(y_pred)
         _check_lengths(y_true, y_pred)
@@ -429,6 +430,7 @@ def _score_sample(
     true, pred = make_column(y_true), make_column(y_pred)
     if n < 2:
         raise ValueError(f"y_true must contain at least two samples, got {n}.")
+    # the largest of all errors has no interval
     function, arguments = _table.unwrap(metric)
     if function is max_error or (function is error_norm and arguments.get("ord") == np.inf):
         raise ValueError(
@@ -489,15 +491,18 @@ def _close_share(statistic: sampling_units.Statistic, sample: Sample, settings: 
     """
     n, value = len(sample.y_true), sample.value
     plain = settings.method == "auto" and sample.independent
+    # number of hits, if the value can be a fraction of n
     hits = round(value * n) if np.isfinite(value) else -1
     if not plain or not 0 <= hits <= n or not np.isclose(value * n, hits):
         return {}
     try:
+        # value on each sample alone, and on every second sample
         with _checks.ignored_warnings():
             each = np.array([statistic(np.array([row])) for row in range(n)])
             half = statistic(np.arange(0, n, 2))
     except (ValueError, ZeroDivisionError):
         return {}
+    # a fraction is the mean of the single values, on all samples and on half of them
     is_share = np.isin(each, (0, 1)).all() and each.sum() == hits
     if not is_share or not np.isclose(half, each[::2].mean()):
         return {}
@@ -543,6 +548,7 @@ def _bootstrap_metric(
     basic = partial(intervals.mirrored, 2 * sample.value, percentile)  # quantiles, mirrored
     forms: LimitsByMethod = {"percentile": percentile, "basic": basic}
     if method == "bca":
+        # the metric without each unit determines the acceleration
         left_out = sampling_units.leave_one_out_values(statistic, units)
         correction = intervals.bca_correction(finite, sample.value, left_out)
         if np.isfinite(correction.bias):
@@ -586,6 +592,7 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
     row, (true, pred) = _table.find_row(function), sample[:2]
     if row is None or true.ndim > 1:
         return ""
+    # few positives determine the whole average precision
     if function is average_precision_score:
         n_positive = int(np.sum(true == arguments.get("pos_label", 1)))
         if n_positive < FEW_POSITIVES and type_of_target(true) == "binary":
@@ -602,6 +609,7 @@ def find_caution(metric: Callable[..., float], sample: Sample) -> str:
         losses = row.per_sample(true, pred, **options)
     if losses is None or losses.ndim > 1 or not losses.any():
         return ""
+    # how few samples make up half of the loss
     half = count_half(losses if sample.weight is None else losses * sample.weight)
     if half > max(1, FEW_LARGE * len(losses)):
         return ""
@@ -626,6 +634,7 @@ def check_columns(
             "in y_true, as classes do. For classes, use accuracy_score. For numbers, pass "
             f"{name}.astype(float)."
         )
+    # labels are compared only for metrics of a confusion table
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.from_table is None:
         return
@@ -642,6 +651,7 @@ def _describe_groups(
     """
     fields: dict[str, Any] = {"n_groups": units.n_groups}
     row = _table.find_row(_table.unwrap(metric)[0])
+    # only predicted labels and numbers are right or wrong, scores and regions are not
     if row is None or row.response != "predict" or row.function in _table.REGIONS:
         return fields
     # correlation of errors within groups
@@ -649,6 +659,7 @@ def _describe_groups(
     wrong = differs.reshape(len(differs), -1).mean(axis=1) if differs.ndim > 1 else 1.0 * differs
     spread = spread_of_mean(TestLosses(wrong, sample.weight, units.codes))
     share = float(np.average(wrong, weights=sample.weight))
+    # an accuracy or error rate: ratio of its variances without and with groups
     if spread.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:
         alone = spread_of_mean(TestLosses(wrong, sample.weight)).variance
         fields["effective_n_samples"] = len(wrong) * min(1.0, alone / spread.variance)
@@ -710,14 +721,17 @@ class MetricOfRows:
 
     def __call__(self, indices: NDArray[np.intp]) -> float:
         if self.sums is not None:
+            # the metric is a function of sums over samples
             return float(self.sums.score(self.values[indices].sum(axis=0)))
         selected = None if self.weight is None else self.weight[indices]
         if selected is not None and not selected.any():
             return float("nan")  # a resample may draw only samples without weight
         if self.values is not None:
+            # the metric is a mean of values of the samples
             return float(np.average(self.values[indices], weights=selected))
         options = {} if selected is None else {"sample_weight": selected}
         pair = tuple(_compat.safe_indexing(each, indices) for each in (self.y_true, self.y_pred))
+        # 0/0 is undefined, unless the user chose the value by zero_division
         replaced = _table.unwrap(self.metric)[1].get("zero_division", "warn") != "warn"
         if not replaced and _table.explain_undefined(self.metric, *pair):
             return float("nan")
@@ -752,6 +766,7 @@ def naming_cause(
         yield
     except (TypeError, ValueError) as error:
         hint, row = "", _table.find_row(_table.unwrap(metric)[0])
+        # probabilities for labels, one-hot labels, swapped arguments, or no positive class
         few_values = pred.ndim == 1 and len({*map(str, pred)}) <= len(pred) // 2
         of_regions = row is not None and row.function in _table.REGIONS
         if true.ndim == 1 and pred.shape[1:] == (2,) and not of_regions:
@@ -785,6 +800,7 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     """
     scorer: Any = metric
     if isinstance(metric, str):
+        # a loss has the name of its scorer without the prefix
         loss = f"neg_{metric}"
         is_loss = row_of_scorer(loss) is not None
         try:
@@ -866,6 +882,7 @@ def read_probabilities(
     if pred.shape[1] == 2 and function in (roc_auc_score, average_precision_score):
         _checks.read_column(name, pred)  # raises with the remedy
     of_many = function is roc_auc_score and pred.shape[1] > 2
+    # other metrics do not need probabilities of all classes
     if pred.shape[1] < 2 or not (of_many or row.response == "predict_proba"):
         return y_pred
     return _checks.check_rows(name, _checks.check_data(name, pred, dtype=np.float64))

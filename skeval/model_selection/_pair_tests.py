@@ -170,10 +170,12 @@ def student_tests(
     degrees = np.broadcast_to(np.asarray(degrees_of_freedom, dtype=float), difference.shape)
     difference[np.abs(difference) <= EQUAL * error] = 0.0  # of rounding
     center = difference if center is None else center
+    # variation by rounding alone gives no statistic
     constant = error <= EQUAL * np.abs(center)
     error[constant] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(constant, np.where(center == 0, 0.0, np.nan), center / error)
+    # evidence for the alternative, the larger the stronger
     least = {"two-sided": np.abs(statistic), "greater": statistic}.get(alternative, -statistic)
     pvalue = stats.t.sf(least, degrees) * (2 if alternative == "two-sided" else 1)
     limits = partial(_normal_limits, center, error, degrees)
@@ -253,6 +255,7 @@ def mcnemar(
         variances = np.array([spread.variance for spread in spreads])
         degrees = np.array([spread.degrees_of_freedom for spread in spreads])
         fields |= {name: [each.groups[name] for each in spreads] for name in spreads[0].groups}
+    # half a sample in each cell (Agresti and Min 2005)
     center, variances = paired.add_half(n, difference, variances, group is not None)
     tests = student_tests(
         "mcnemar",
@@ -289,6 +292,7 @@ def _widen_limits(
     least = np.where(only_a > 0, stats.beta.ppf(tail, only_a, only_b + 1), 0.0)
     most = np.where(only_b > 0, stats.beta.isf(tail, only_a + 1, only_b), 1.0)
     least, most = ((only_a + only_b) * (2 * end - 1) / n for end in (least, most))
+    # a limit beyond 0 is replaced if the exact limit does not exclude 0
     low = np.where((least <= 0) & (low > 0), least, low)
     return low, np.where((most >= 0) & (high < 0), most, high)
 
@@ -298,6 +302,7 @@ def cochran_q(
 ) -> PairTests:
     """Apply Cochran's Q test (with groups, Hotelling's F) to all, then McNemar's test to pairs."""
     if group is None:
+        # Q = k (k - 1) sum_j (x_j - mean x)^2 / sum_i c_i (k - c_i), for hits x_j and c_i
         k, of_system, of_sample = len(right), right.sum(axis=1), right.sum(axis=0)
         spread = np.sum(of_sample * (k - of_sample))
         statistic = float(k * (k - 1) * k * np.var(of_system) / spread) if spread else 0.0
@@ -349,9 +354,11 @@ def bootstrap_pairs(values: Floats, resampled: Floats, alternative: str = "two-s
         exceeding = paired.at_least(least, distances).sum()
         errors[at] = np.std(defined, ddof=1)
         pvalues[at] = (1 + exceeding) / (1 + len(defined))
+    # without variation, a nonzero difference has no P-value
     varies = errors > EQUAL * np.abs(differences)
     pvalues[(differences != 0) & ~varies] = np.nan
     statistics = np.divide(differences, errors, out=np.full(len(first), np.nan), where=varies)
+    # the interval inverts the test, by the absolute deviations
     reach = np.abs(replicates - differences[:, None])
     limits = _invert_test(differences, differences[:, None] - reach, differences[:, None] + reach)
     fields = {"replicates": replicates}
@@ -411,6 +418,7 @@ def permutation(
         np.where(always, np.sign(edge) * np.inf, of_ends)
         for edge, of_ends in ((-1, ends.min(axis=0)), (1, ends.max(axis=0)))
     )
+    # spread under the null hypothesis of the observed difference
     errors = np.sqrt(np.nanmean((exchanged - signs * center) ** 2, axis=1))
     limits, fields = _invert_test(differences, lows, highs), {"replicates": exchanged}
     return PairTests(
@@ -504,6 +512,7 @@ def describe_each(
     deviation. Therefore, one of them may be chosen after looking at the scores.
     """
     k = len(joint.values)
+    # one level for all intervals, so that they hold together
     if k > 2:
         against_truth = np.pad(joint.covariance, (0, 1))  # which is fixed
         pairs = np.array([(at, k) for at in range(k)])

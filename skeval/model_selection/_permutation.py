@@ -253,6 +253,7 @@ def permutation_test(
     else:
         n_permutations = _checks.check_count("n_permutations", n_permutations)
         chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
+        # no permutation is used twice if their number is limited
         n_permutations = min(n_permutations, chosen.n_orders or n_permutations)
     rule = None
     if max_exceedances is not None:
@@ -382,6 +383,7 @@ def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = 
 def _exchange_within(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exchange:
     """Permute labels within groups."""
     members, pure = _list_members(y, unit)
+    # a group with a single label stays the same
     if pure.all():
         raise ValueError(
             "exchange='within_groups' changes no label, because each group has a single label. "
@@ -408,6 +410,7 @@ def _exchange_whole(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exch
     members, pure = _list_members(y, unit)
     sizes = np.array([len(rows) for rows in members])
     first = np.array([rows[0] for rows in members])
+    # groups with several labels need a partner of the same size
     if not pure.all() and len(np.unique(sizes)) == len(sizes):
         raise ValueError(
             "exchange='whole_groups' needs two groups of the same size if a group has several "
@@ -418,6 +421,7 @@ def _exchange_whole(y: np.ndarray, unit: np.ndarray, root: SeedSequence) -> Exch
     def draw(r: int) -> np.ndarray:
         rng, order = _checks.repetition_rng(root, r), np.empty(len(y), dtype=np.intp)
         if pure.all():
+            # each group has one label, so groups of all sizes exchange them
             return first[rng.permutation(len(first))][unit]
         # groups of equal size exchange their labels
         for size in np.unique(sizes):

@@ -109,6 +109,7 @@ class CriticalDifferenceDisplay(Display):
         """Draw the axis, the ruler, the bars of tied models and the names."""
         k, ranks, line = len(self.names), self.mean_ranks, {"color": "black", "lw": 1}
         below, depth, top, beside = self._measure()
+        # axis of ranks, with a number at every second one if there are many
         ax.plot([1, k], [0, 0], **line)
         for rank in range(1, k + 1):
             ax.plot([rank, rank], [0, 0.18], **line)
@@ -118,6 +119,7 @@ class CriticalDifferenceDisplay(Display):
             ax.plot([1, 1 + ruler], [1.25, 1.25], marker="|", **line)
             text = f"critical difference {ruler:.2f}"
             ax.text(1 + ruler + 0.02 * k, 1.25, text, ha="left", va="center")
+        # a bar joins models that do not differ significantly
         self.bars_: Any = []
         for number, (first, last) in enumerate(self.groups):
             ends, height = [ranks[first] - 0.006 * k, ranks[last] + 0.006 * k], -0.35 - BAR * number

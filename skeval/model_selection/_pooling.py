@@ -225,6 +225,7 @@ def new_site_error(
     sizes: list[float] = []
     for _, outputs in Runner(inputs).fits(plan_leave_one_out(inputs)):
         for output in outputs:
+            # a failed fit leaves out its site
             if output.failed[0]:
                 n_failed += 1
                 continue
@@ -267,6 +268,7 @@ def pool_sites(
     """
     if len(sites) < 2:
         raise ValueError(f"groups must contain two sites without failed fits, got {len(sites)}.")
+    # the range of the loss decides the scale: log-odds, logarithms or the values themselves
     scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
     values, errors = np.array([(site.value, site.standard_error) for site in sites.values()]).T
     # weights of the sites: numbers of samples, or inverse variances on the scale
@@ -288,6 +290,7 @@ def pool_sites(
         name, back = "binomial", np.positive
     elif pooled is None:
         pooled = Pooled(np.log(values) if scale == "log" else values, 1 / inverse)
+    # limits of the mean, and prediction limits of another site
     limits: dict[str, Any] = {
         form: partial(intervals.rescaled, back, ends)
         for form, ends in ((name, pooled.limits), ("prediction", pooled.prediction_limits))
@@ -298,6 +301,7 @@ def pool_sites(
     error = pooled.standard_error * (1.0 if name == "binomial" else slope)
     between = float(np.sqrt(pooled.between))
     ends = write_ends(*limits["prediction"](confidence_level))
+    # the error at another site also varies between sites
     another = Estimate(
         name=next(iter(sites.values())).name,
         value=mean,

@@ -327,8 +327,10 @@ def find_reported(inputs: Inputs, label: str, at: int | None = None) -> str | No
         mean_area = label == MEAN_AREA and len(classes or ()) > 2
         pooled = mean_loss or (mean_area and "predict_proba" in inputs.responses)
         return label if pooled else None
+    # metrics of numbers belong to numeric targets only
     if classes is None or row.of_numbers:
         return each.name if classes is None and row.of_numbers else None
+    # metrics of scores and probabilities need a model that returns them
     responds = fit_request.find_response_method(inputs.estimator, inputs.target) is not None
     if row.response != "predict" and not responds:
         return None
@@ -347,6 +349,7 @@ def score_of_metric(
     """Return a metric of out-of-fold predictions as a score. Larger is better."""
     # a score of a loss has the opposite sign
     value, standard_error, limits = np.nan, np.nan, {"none": intervals.give_no_limits}
+    # without a metric, the score is undefined
     if metric is not None:
         value, standard_error, limits = metric.value, metric.standard_error, dict(metric.limits)
     if score.label.startswith("neg_"):
@@ -416,6 +419,7 @@ def measure_metrics(
     measure = measure_numbers if predictions.target.classes is None else measure_classes
     with ignored_warnings(UndefinedMetricWarning):  # nan suffices if nothing varies
         metrics = list(measure(predictions, only))
+        # metrics of scorers that reports do not show, and no name twice
         metrics += [measure_scorer(predictions, name) for name in also]
         names = {metric.name for metric in metrics}
         metrics += [score for score in measure_scorers(predictions) if score.name not in names]
@@ -504,6 +508,7 @@ def read_sample(predictions: Predictions) -> Sample:
         tested = first >= 0
         place = np.cumsum(tested) - 1
         folds = Folds(place[row], predictions.fit, first[tested], repeats, predictions.inflation)
+    # equal weights are no weights
     return Sample(
         predictions.look_up(true),
         predictions.predicted,
@@ -535,6 +540,7 @@ def measure_row(row: Metric, sample: Sample, arguments: Arguments, **fields: Any
         metric = partial(row.function, **arguments)
         forms = _table.make_closed_forms(metric, sample._replace(value=value))
     else:
+        # several models, or one class: the interval also computes the value
         value, forms = row.interval[0].make(row, arguments, sample)
     form = next(((name, *form) for name, form in forms.items()), NO_FORM)
     return Measured(value=value, form=form, greater_is_better=row.greater_is_better, **fields)

@@ -237,6 +237,7 @@ def score_632(
     outside = _checks.check_data(
         f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
     )
+    # bootstrap resamples contain repeated samples, and training sets of folds do not
     for train in results.get("indices", {}).get("train", ()):
         if len(np.unique(train)) == len(train):
             raise ValueError(
@@ -248,6 +249,7 @@ def score_632(
     with _checks.naming("X", "y"):
         fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
     apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
+    # 0.368 A + 0.632 B
     return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
 
 
@@ -402,6 +404,7 @@ class ProcedureScorer(RoutedScorer):
             for name, value in model.get_params().items()
             if name.rpartition("__")[2] == "random_state" and not isinstance(value, Integral)
         }
+        # a second clone shows whether fits to the same samples differ
         again = respond(clone(model).fit(X, y, **arguments), X)
         if any(seed is not None for seed in seeds.values()) or not same_responses(again, twin):
             _checks.warn_user(
@@ -943,7 +946,9 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
             f"{len(columns)}."
         )
     scores = _checks.check_data("cv_results", columns, dtype=float, ensure_all_finite=False)
+    # a candidate with a failed fit cannot be compared
     scores = np.where(np.isfinite(scores).all(axis=0), scores, np.nan)
+    # earlier rounds of a halving search used fewer samples
     if "iter" in cv_results:
         rounds = np.asarray(cv_results["iter"])
         scores = np.where(rounds == rounds.max(), scores, np.nan)

@@ -153,6 +153,7 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]
     names, codes = np.unique(np.array(values), return_inverse=True)
+    # texts that are all numbers are sorted by value, with missing values last
     order = list(range(len(names)))
     with suppress(ValueError, TypeError):  # texts and dates
         numbers = np.array([np.inf if name == "missing" else float(name) for name in names])
@@ -209,6 +210,7 @@ def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, 
     Units where a statistic is undefined are omitted with a warning.
     """
     values, reason = np.full((len(statistics), len(units.names)), np.nan), ""
+    # a unit where the metric raises an error stays nan
     for row, statistic in enumerate(statistics):
         for column, samples in enumerate(units.rows):
             try:

@@ -195,11 +195,13 @@ def measure_at(
     prevalence: float | None = None,
 ) -> Results:
     """Return the measures of a validated sample, which may be sorted."""
+    # a selected threshold is corrected for its optimism, and a given one is not
     if isinstance(rule, float):
         estimates, correlation = _measure_given(sample, rule), 0.0
     else:
         root = _checks.root_seed(random_state)
         estimates, correlation = _measure_chosen(sample, rule, n_resamples, root)
+    # without a prevalence, the measures refer to this sample
     if prevalence is None:
         return Results(estimates)
     threshold = estimates["threshold"].value
@@ -243,6 +245,7 @@ def read_rule(threshold: Any) -> float | Rule:
     """Return a fixed threshold as a number, or the rule that selects it."""
     if isinstance(threshold, str) and threshold == "youden":
         return Rule("youden")
+    # the key of a dict is a rule, and its value the rate or ratio to reach
     name, wanted = "", threshold
     if isinstance(threshold, Mapping) and len(threshold) == 1:
         name, wanted = next(iter(threshold.items()))
@@ -496,6 +499,7 @@ def transfer(
         args = measure, centers, sizes, correlation
         region = partial(intervals.score_region_limits, *args, degrees_of_freedom=degrees)
         details, size = {}, None
+        # optimism of a threshold that was selected on these samples
         if apparent[0] is not None:
             here = float(measure(*apparent))
             details = {"apparent": here, "optimism": here - value}

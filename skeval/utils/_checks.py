@@ -141,6 +141,7 @@ def refuse_untagged_classifier(name: str, value: Any) -> None:
     """
     if type_of_estimator(value) is not None:
         return
+    # the estimator itself, and those inside a pipeline or a search
     parts = value.get_params().values() if hasattr(value, "get_params") else ()
     inside = [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
     for part in [value, *inside]:
@@ -486,6 +487,7 @@ def check_y(name: str, y: Any) -> np.ndarray:
     if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
         y = y.to_numpy(exact)
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
+    # only y may have several outputs
     if name != "y" and has_outputs(y):
         raise ValueError(
             f"{name} must have one entry for each sample, got the shape {np.shape(y)}. If the "
@@ -536,6 +538,7 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     # kinds that are not nested in another one
     codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in named]
     firsts = [np.unique(code, return_index=True)[1] for code in codes]
+    # drop a kind if another is constant in each of its groups; of equals, keep the first
     kept = [
         kind
         for kind, (own, first) in enumerate(zip(codes, firsts, strict=True))
@@ -722,6 +725,7 @@ def refuse_names_for_data(X: Any, y: Any) -> None:
         )
     if isinstance(X, Mapping):
         keys = ", ".join(map(repr, list(X)[:5]))
+        # data sets of scikit-learn are mappings with data and target
         remedy = "X['data'] as X, and X['target'] as y" if "data" in X else "pandas.DataFrame(X)"
         raise TypeError(f"X must be a table of features, got the keys {keys}. Pass {remedy}.")
     if isinstance(y, str):
@@ -745,6 +749,7 @@ def refuse_shuffled_index(columns: Mapping[str, Any]) -> None:
         if len(other) != len(index) or index.equals(other):
             continue
         same = index.is_unique and other.is_unique and set(index) == set(other)
+        # an index 0, 1, ... may have been reset, so it is ignored
         if not same and list(range(len(index))) in (index.tolist(), other.tolist()):
             continue
         # the remedy matches the rows by their labels
@@ -767,6 +772,7 @@ def native_labels(name: str, y: Any) -> Any:
     if getattr(y, "dtype", None) != np.dtype(object):
         return y
     objects = np.asarray(y)
+    # strings are what scikit-learn accepts in object arrays
     if all(isinstance(label, str) for label in objects.flat):
         return y
     # every label must keep its value in the new dtype

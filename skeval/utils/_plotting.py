@@ -67,6 +67,7 @@ class Display:
         """
         panels = self._panels
         if ax is None:
+            # matplotlib is an optional dependency
             try:
                 import matplotlib.pyplot as plt
             except ImportError as error:

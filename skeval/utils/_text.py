@@ -100,9 +100,11 @@ def write_file(path: str | os.PathLike[str] | None, text: str) -> str:
     path = Path(path).resolve()
     if not path.parent.is_dir():
         raise FileNotFoundError(f"path must be in an existing folder, got {path.parent}.")
+    # a pipe or a terminal cannot be replaced by a file
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return text
+    # a complete file in the same folder replaces the old one in one step
     handle, part = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
