@@ -449,7 +449,7 @@ def average_subsamples(
         means,
         inputs.count(np.arange(len(inputs.target))),
         variance,
-        degrees_of_freedom=len(means) - 1.0,
+        degrees_of_freedom=len(defined) - 1.0,
         n_fits=len(means),
         n_failed=n_failed,
         parameters=parameters,

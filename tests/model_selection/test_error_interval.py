@@ -338,6 +338,9 @@ def test_failed_fits_are_left_out(model, y, method):
     assert 0 < result.extra.n_failed < result.extra.n_fits
     assert 0 <= result.interval.low < result.interval.high < np.inf
     assert "failed fits" in str(result)
+    if method == "corrected_t":  # J finished fits have J - 1 degrees of freedom
+        finished = result.extra.n_fits - result.extra.n_failed
+        assert result.extra.degrees_of_freedom == finished - 1
 
 
 def test_few_samples_lower_the_default_number_of_folds():
