@@ -255,7 +255,7 @@ def _report_both(
     values: Values, metric: Any, comparison: Any, options: argparse.Namespace, old: Table
 ) -> Any:
     """Return the report of both models, with the comparison of the gate as its own."""
-    from skeval.metrics import get_scorer_names
+    from skeval.metrics._scorers import get_scorer_names
     from skeval.model_selection._metric_interval import find_metric
     from skeval.report import evaluate_predictions
 

@@ -26,9 +26,9 @@ from skeval._inference.errors import TestLosses, count_half, spread_of_mean
 from skeval._inference.estimate import ErrorExtra, Estimate, Results
 from skeval._inference.intervals import Limits, LimitsByMethod
 from skeval._resampling import sampling_units
-from skeval.metrics import _table, error_norm, get_scorer
-from skeval.metrics._regression import mean_quantile_loss, winkler_loss
-from skeval.metrics._scorers import row_of_scorer
+from skeval.metrics import _table
+from skeval.metrics._regression import error_norm, mean_quantile_loss, winkler_loss
+from skeval.metrics._scorers import get_scorer, row_of_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.model_selection import _subgroups
 from skeval.utils import _checks, _compat

@@ -20,24 +20,23 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.pipeline import Pipeline
 
 from skeval._resampling.progress import begin_step
-from skeval.cluster import (
+from skeval.cluster import _choose
+from skeval.cluster._choose import NClustersChoice, choose_n_clusters, structure_test
+from skeval.cluster._pareto import (
+    GREATER_IS_BETTER,
     ClusteringComparison,
-    NClustersChoice,
-    StabilityDisplay,
-    _choose,
-    choose_n_clusters,
-    cluster_stability,
     compare_clusterings,
-    structure_test,
+    compute_internal,
+    resolve_directions,
 )
-from skeval.cluster._pareto import GREATER_IS_BETTER, compute_internal, resolve_directions
-from skeval.cluster._plot import name_index
+from skeval.cluster._plot import StabilityDisplay, name_index
 from skeval.cluster._references import NOISE, name_reference
 from skeval.cluster._stability import (
     PREDICTION_STRENGTH,
     RECOVERED,
     check_pairwise,
     check_points,
+    cluster_stability,
     fit_labels,
     seed_clusterer,
     takes_pairs,

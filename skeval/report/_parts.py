@@ -35,8 +35,12 @@ from skeval._resampling.inputs import FitOutput, Inputs, Loss, last_step, params
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step, show_estimate
 from skeval._resampling.sampling_units import Target, TooFewMembersError, UnitKind
-from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
-from skeval.feature_selection._cv2 import compare_selections, list_steps
+from skeval.feature_selection._cv2 import (
+    CV2FeatureSelectionPipeline,
+    compare_selections,
+    list_steps,
+    selection_stability,
+)
 from skeval.model_selection import _estimates, _interval_methods
 from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._permutation import compare_with_permutations, draw_orders
