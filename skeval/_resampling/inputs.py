@@ -559,7 +559,7 @@ def validate_inputs(
     """
     # arguments in the wrong places, before the data are read
     _checks.check_confidence_level(options.get("confidence_level", 0.95))
-    _checks.refuse_names_for_data(X, y)
+    _checks.refuse_swapped_data(X, y)
     columns = {"y": y, "groups": groups, "sample_weight": sample_weight}
     if isinstance(params, Mapping):
         columns = {f"params[{name!r}]": array for name, array in params.items()} | columns

@@ -263,7 +263,7 @@ def check_points(clusterer: Any, X: Any) -> Any:
             f"clusterer must not require precomputed distances or affinities, got {clusterer!r}."
         )
     # finite data of moderate size
-    _checks.refuse_names_for_data(X, None)
+    _checks.refuse_swapped_data(X, None)
     checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude("X", checked)
     return X if hasattr(X, "iloc") else checked

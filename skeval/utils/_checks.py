@@ -420,6 +420,11 @@ PLAIN = {
 def check_data(name: str, data: Any, **options: Any) -> Any:
     """Return the result of `sklearn.utils.check_array`. Every error names the argument."""
     refuse_mask(name, data)
+    if hasattr(data, "fit_predict"):
+        raise TypeError(
+            f"{name} must be an array, got {type(data).__name__}. Pass the labels, "
+            "clusterer.fit_predict(X)."
+        )
     dated = getattr(getattr(data, "dtype", None), "kind", "") in ("m", "M")
     if dated and options.get("dtype") is np.float64:
         raise TypeError(f"{name} must contain numbers, got {data.dtype}.")
@@ -716,8 +721,8 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
         )
 
 
-def refuse_names_for_data(X: Any, y: Any) -> None:
-    """Raise an error if `X` or `y` is a string, or `X` a mapping."""
+def refuse_swapped_data(X: Any, y: Any) -> None:
+    """Raise an error if `X` or `y` is a string, `X` a mapping, or `X` a vector and `y` a table."""
     if isinstance(X, str):
         raise TypeError(
             f"X must be a table of features, got the string {X!r}. Read a file with "
@@ -734,13 +739,19 @@ def refuse_names_for_data(X: Any, y: Any) -> None:
             f"y must contain the label or number of each sample, got the string {y!r}. With a data "
             f"frame, pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
         )
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
+        raise ValueError(
+            f"X and y look swapped: X has the shape {np.shape(X)}, and y has {np.shape(y)}. The "
+            "order is (estimator, X, y)."
+        )
 
 
-def refuse_shuffled_index(columns: Mapping[str, Any]) -> None:
+def refuse_shuffled_index(columns: Mapping[str, Any], may_share: bool = True) -> None:
     """Raise if a column has another index than the first, or its labels in another order.
 
     An index 0, 1, ... next to other labels is ignored, as in scikit-learn, because it may have
-    been reset.
+    been reset. `may_share`: whether it may share some of these labels.
     """
     indexes = {name: index_of(values) for name, values in columns.items()}
     indexes = {name: index for name, index in indexes.items() if index is not None}
@@ -749,12 +760,14 @@ def refuse_shuffled_index(columns: Mapping[str, Any]) -> None:
         if len(other) != len(index) or index.equals(other):
             continue
         same = index.is_unique and other.is_unique and set(index) == set(other)
+        shares = index.isin(other).any()
         # an index 0, 1, ... may have been reset, so it is ignored
-        if not same and list(range(len(index))) in (index.tolist(), other.tolist()):
+        reset = list(range(len(index))) in (index.tolist(), other.tolist())
+        if reset and not same and (may_share or not shares):
             continue
         # the remedy matches the rows by their labels
         match = f"Pass {name}.loc[{first}.index] to match the rows by index. " if same else ""
-        if not same and index.isin(other).any():
+        if not same and shares:
             match = f"Pass {first}.loc[common] and {name}.loc[common], where common = "
             match += f"{first}.index.intersection({name}.index), to match the rows by index. "
         raise ValueError(
@@ -1247,7 +1260,7 @@ def check_pairs(arguments: Mapping[str, Any]) -> None:
             raise TypeError(
                 f"{name} must be a dense array, got a sparse one. Use {name}.toarray().ravel()."
             )
-    refuse_shuffled_index(arrays)
+    refuse_shuffled_index(arrays, may_share=False)
 
 
 def check_column_names(classes: list[Any], name: str, frame: Any) -> None:

@@ -107,6 +107,12 @@ def test_another_order_of_an_index_is_refused(name):
         key: each(lambda one: one.reset_index(drop=True), labeled[key]) for key in list(labeled)[1:]
     }
     assert_same_numbers(call(name, labeled | fresh), expected)
+    # 0, 1, ... beside 1, 2, ... may be a forecast of the next row, and not of this one
+    first, *rest = labeled
+    starts = {first: each(lambda one: one.reset_index(drop=True), labeled[first])}
+    later = {key: each(lambda one: one.set_axis(np.arange(N) + 1), labeled[key]) for key in rest}
+    with pytest.raises(ValueError, match=r"must have the index of .*\.loc\[common\]"):
+        call(name, starts | later)
 
 
 @pytest.mark.parametrize("name", sorted(PAIRED))

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.cluster import predictive_power
+from skeval.metrics.cluster import silhouette_score
 from skeval.model_selection import BootstrapSplit, cross_val_error, resubstitution_error
 from skeval.utils import _compat
 
@@ -110,6 +111,16 @@ def test_the_order_of_arguments_is_named():
 def test_estimators_without_a_target(estimator, message):
     with pytest.raises(TypeError, match=message):
         resubstitution_error(estimator, np.eye(6), np.arange(6) % 2)
+
+
+def test_a_vector_and_a_table_look_swapped():
+    with pytest.raises(ValueError, match=r"X and y look swapped.*\(estimator, X, y\)"):
+        cross_val_error(GaussianNB(), np.arange(6) % 2, np.eye(6))
+
+
+def test_a_clusterer_is_no_array_of_labels():
+    with pytest.raises(TypeError, match=r"labels must be an array, got KMeans. Pass the labels"):
+        silhouette_score(np.eye(6), KMeans(2))
 
 
 def test_groups_need_a_column():

@@ -132,6 +132,20 @@ def _is_function(column: np.ndarray, y: np.ndarray) -> bool:
     return any(_is_linear(column, y, transform) for transform in TRANSFORMS)
 
 
+def _list_exact(table: TableDescription) -> list[int]:
+    """Return the features whose neighboring values have nearly equal ranks of numeric targets."""
+    found = np.flatnonzero(table.is_number & (2 * table.n_values >= len(table.columns)))
+    # in some of the rows, and then in all
+    rows = np.random.default_rng(0).permutation(len(table.columns))
+    for some, explained in ((rows[:MAX_SCREENED_OF_CLASS], 0.9), (rows, MIN_EXPLAINED)):
+        ranks = rankdata(table.target.y[some])
+        steps = (np.diff(ranks[np.argsort(table.columns[some, p])]) for p in found.tolist())
+        # the squared differences of ranks that are explained by the feature
+        least = 2 * (1 - explained) * len(rows[some]) * ranks.var()
+        found = found[[bool(each @ each < least) for each in steps]]
+    return found.tolist()
+
+
 def _is_linear(
     column: np.ndarray, y: np.ndarray, transform: Callable[[np.ndarray], np.ndarray]
 ) -> bool:
@@ -223,10 +237,12 @@ def check_telling_features(table: TableDescription) -> Iterator[CheckResult]:
             ordered = (x[np.lexsort((x, y))] for x in (column, -column))
             if position not in equal and len(np.unique(column)) >= MIN_DISTINCT:
                 monotone += [position] * any(np.all(np.diff(values) >= 0) for values in ordered)
-        if monotone:
-            how = "gives the order of the targets"
-            lead = f"Check {str(table.names[monotone[0]])!r} first: alone it {how}"
-            yield CheckResult("note", f"{table.name(monotone)} alone {how}", advice, lead)
+        exact = [p for p in _list_exact(table) if p not in equal.union(monotone)]
+        hows = "gives the order of the targets", "predicts the target nearly exactly"
+        for places, how in zip((monotone, exact), hows, strict=True):
+            if places:
+                lead = f"Check {str(table.names[places[0]])!r} first: alone it {how}"
+                yield CheckResult("note", f"{table.name(places)} alone {how}", advice, lead)
         return
     # the fraction of wrong rows of each class that a feature decides
     copies, n_classes = _list_codings(table), table.target.n_classes

@@ -475,3 +475,22 @@ def test_a_finding_may_have_a_title_of_its_own():
     }
     assert all(map(len, titles.values()))
     assert titles["linear"].isdisjoint(titles["curved"])
+
+
+@pytest.mark.parametrize("n_rows", [400, 2000])
+@pytest.mark.parametrize(("noise_size", "is_told"), [(0.0, True), (0.001, True), (0.2, False)])
+def test_a_feature_with_nearly_equal_targets_of_neighbors_opens_the_verdict(
+    n_rows, noise_size, is_told
+):
+    """The target neither rises nor falls with it. A target of one value has no such feature."""
+    rng = np.random.default_rng(0)
+    X = rng.random((n_rows, 3))
+    gap = np.abs(2 * X[:, 1] - 1)
+    y = gap + noise_size * rng.normal(size=n_rows)
+    leads = [one.lead for one in write_data_warnings(X, y) if one.lead]
+    told = ["Check 'x1' first: alone it predicts the target nearly exactly"]
+    assert leads == told * is_told
+    X[:, 1] = np.round(X[:, 1], 1)  # half of the rows have a value of their own
+    assert [one.lead for one in write_data_warnings(X, y) if one.lead] == []
+    X[:, 1] = 3 * y  # a copy is named once
+    assert [one.code for one in write_data_warnings(X, y)] == ["target-copy"]
