@@ -304,7 +304,7 @@ def warn_of_choice(
 
 
 def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
-    """Return the choice, its P-value and the agreement of the other rules in one sentence."""
+    """Return the choice, its P-value and the agreement of the other rules, as far as they count."""
     choice = choices[_choose.SEQUENTIAL]
     found = "no evidence of clusters"
     if choice.n_clusters > 1:
@@ -324,8 +324,11 @@ def write_choice(choices: Mapping[str, NClustersChoice]) -> str:
     if others and not n_agree:
         found = f"Undecided: {found} by the sequential tests"
         agreement = f"all {len(others)} other rules choose {span}"
-    probability = write_pvalue(choice.pvalue)
-    return f"{found[0].upper()}{found[1:]} (P = {probability} for structure); {agreement}."
+    # the gap statistic is still in the table of rules
+    uncounted = " The gap statistic does not count, because the gap still increases at the largest "
+    uncounted = f"{uncounted}k." if len(others) < len(choices) - 1 else ""
+    found = f"{found[0].upper()}{found[1:]} (P = {write_pvalue(choice.pvalue)} for structure)"
+    return f"{found}; {agreement}.{uncounted}"
 
 
 def _write_evidence(choice: NClustersChoice) -> str:
@@ -428,6 +431,8 @@ def show_numbers(report: ClusteringReport) -> Section:
         quoted={str(report.n_clusters)},
     )
     sentences = [FRONT]
+    if report.external is not None:
+        sentences.append("The known classes were not used for the choice.")
     if report.n_samples > MAX_ROWS:
         sentences.append(f"The internal indices were computed on {MAX_ROWS} random samples.")
     return Section("All numbers", sentences=sentences, tables=[table])

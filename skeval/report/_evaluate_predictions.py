@@ -231,7 +231,7 @@ def _measure(
     cut, given = parsed.threshold, (scored, answer, metrics, parsed.loss, names, seed)
     results = _findings.summarize(*given, threshold=cut, is_chosen=is_chosen)
     return results | {
-        "parsed": parsed,
+        "_parsed": parsed,
         "threshold": parsed.threshold,
         "at_threshold": at_threshold,
         "warnings": (
@@ -257,7 +257,7 @@ def _measure_labels(
         metrics = parsed.measure_labels(answer, level, **sampling)
     seed = sampling["random_state"]
     return _findings.summarize(scored, answer, metrics, parsed.loss, None, seed) | {
-        "parsed": parsed,
+        "_parsed": parsed,
         "threshold": parsed.threshold,
         "baseline": _findings.make_baseline(scored, f"the {value} of each label", always),
         "never_predicted": tuple(np.array(target.outputs)[never].tolist()),
@@ -286,9 +286,9 @@ def _compare_systems(
     requested = [*_arguments.name_scorers(scoring).items()] or ([(rare, rare)] if rare else [])
     columns: dict[str, Any] = {}
     for name, report in reports.items() if requested else ():
-        deciding, metric, better, (truth, columns[name]) = report.parsed.read_metric(*requested[0])
+        deciding, metric, better, (truth, columns[name]) = report._parsed.read_metric(*requested[0])
     changes: dict[str, Any] = {}
-    if columns and deciding != first.parsed.metric:
+    if columns and deciding != first._parsed.metric:
         changes = {"scoring": deciding, "greater_is_better": better}
     else:
         # scores of one kind: a metric of the predictions, or minus the losses
@@ -358,7 +358,7 @@ class PredictionsReport(_sections.PredictionsPage):
     MAIN_TABLE = "metrics", "name"
 
     kind: str
-    parsed: Any = field(repr=False)
+    _parsed: Any = field(repr=False)
     threshold: float | None
     at_threshold: Results | None = None
 

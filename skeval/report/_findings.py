@@ -37,7 +37,14 @@ from skeval.metrics._table import BETWEEN, REPORTED
 from skeval.model_selection._score_interval import read_sample
 from skeval.report._report import Report
 from skeval.utils._checks import ignored_warnings
-from skeval.utils._text import DataFrame, ShownAsText, make_frame, name_label, quote_label
+from skeval.utils._text import (
+    DataFrame,
+    ShownAsText,
+    make_frame,
+    name_label,
+    quote_label,
+    write_figures,
+)
 
 ALPHA = 0.05
 """Level of the tests against chance."""
@@ -217,9 +224,9 @@ def find_hard_samples(
         hard = hard[np.argsort(-wrong[hard], kind="stable")]
         means = np.bincount(row, predictions.predicted, minlength=n) / times
         names, suspect = name_samples(hard, index, n), np.zeros(len(hard), dtype=bool)
-        columns = target.y.astype(float), means
-        given, guess = ([f"{x:.6g}" for x in column[hard]] for column in columns)
-        return HardSamples(hard, names, given, guess, wrong[hard], len(hard), suspect)
+        pairs = zip(target.y[hard].astype(float).tolist(), means[hard].tolist(), strict=True)
+        truth, taken = np.array([_write_apart(*pair) for pair in pairs], str).reshape(-1, 2).T
+        return HardSamples(hard, names, truth, taken, wrong[hard], len(hard), suspect)
     # classes: the fraction of wrong predictions
     missed = np.zeros(len(row), dtype=bool)
     if predictions.has_values:
@@ -285,6 +292,12 @@ def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
     if index is None:
         return rows.astype(f"U{len(str(n_samples))}")
     return [str(index[row]) for row in rows.tolist()]
+
+
+def _write_apart(value: float, other: float) -> tuple[str, str]:
+    """Return two numbers with four digits, or with more if these would be equal."""
+    short = (write_figures(value), write_figures(other))
+    return short if short[0] != short[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
 def _suspect_labels(predictions: Predictions, always: np.ndarray, missed: np.ndarray) -> np.ndarray:

@@ -584,12 +584,15 @@ def show_hard_samples(report: ScoredReport) -> Section | None:
         last, form = "residual / RMS", "{:.1f}".format
     elif not fitted and predictions.probabilities is not None:
         last, form = "probability of the true class", lambda wrong: f"{1 - wrong:.3f}"
+    head = ["sample", "true", "ranked as" if ranked else "predicted", last]
     rows = [
-        (row["name"], row["truth"], row["prediction"], form(row["wrong"]).replace("%", " %"))
+        [row["name"], row["truth"], row["prediction"], form(row["wrong"]).replace("%", " %")]
         for row in hard.to_records()[:MAX_ROWS]
     ]
+    # labels that were given without probabilities are all wrong in 100 %
+    if not (numbers or fitted or predictions.probabilities is not None):
+        head, rows = head[:-1], [row[:-1] for row in rows]
     caption = f"The table lists {count(len(rows), 'sample')} with the worst predictions."
-    head = ["sample", "true", "ranked as" if ranked else "predicted", last]
     table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
     return Section(describe(hard.always), sentences, tables=[table])
 

@@ -18,6 +18,7 @@ from skeval._resampling.plans import DEFAULT_FOLDS
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.metrics._table import REPORTED
+from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._findings import (
     ALPHA,
     Baseline,
@@ -305,10 +306,21 @@ def write_baseline(baseline: Baseline, loss: str) -> str:
 
 def note_baseline(baseline: Baseline, loss: str) -> CheckResult:
     """Return the warning that the model is not better than the baseline, with advice."""
-    weights = "class weights, " * (loss == "zero_one")
-    advice = f"Try {weights}more samples, other features or another model."
-    title = "Not significantly better than the baseline"
-    return note("baseline", title, write_baseline(baseline, loss), advice)
+    rates, relation = loss == "zero_one", baseline.relation
+    advice = f"Try {'class weights, ' * rates}more samples, other features or another model."
+    if relation == "worse" and rates:
+        advice = "Use the model only if errors on rare classes cost more than others."
+    elif relation == "worse":
+        advice = "Do not use the model."
+    return note("baseline", BASELINE_TITLES[relation], write_baseline(baseline, loss), advice)
+
+
+BASELINE_TITLES = {
+    "same": "Same as the baseline",
+    "open": "Not significantly better than the baseline",
+    "worse": "Worse than the baseline",
+    "untested": "Not compared with the baseline",
+}
 
 
 def write_difference(baseline: Baseline, loss: str) -> tuple[str, str]:
@@ -507,7 +519,7 @@ def describe_interval(report: ScoredReport) -> list[str]:
     if in_time and n_units == 1:
         return []
     # the folds, and for samples in time order the blocks of time
-    design = describe_folds(predictions)
+    design = describe_folds(report)
     described = f"The intervals are for the model trained on all samples ({design})."
     if in_time:
         described = (
@@ -524,12 +536,15 @@ def describe_interval(report: ScoredReport) -> list[str]:
     return [described, limit] if limit else [described]
 
 
-def describe_folds(predictions: Predictions) -> str:
+def describe_folds(report: ScoredReport) -> str:
     """Return the number of folds and repeats, or the size of a hold-out, as text."""
+    predictions = report.out_of_fold
     n_repeats, design = len(predictions.repeats), f"{predictions.n_folds}-fold cross-validation"
     if predictions.n_folds == 1:
         share = len(predictions.row) / n_repeats / len(predictions.target)
         design = f"a hold-out of {100 * share:.3g} % of the samples"
+    elif report.answer.method == GIVEN_FOLDS:  # their test sets may overlap or miss samples
+        design = f"cross-validation with {predictions.n_folds} folds"
     return f"{n_repeats} repeats of {design}" if n_repeats > 1 else design
 
 
@@ -612,7 +627,7 @@ def _describe_predictions(report: Any, names: list[str], quantity: str) -> str:
         verb = "models were" if several else "model was"
         return f"Existing predictions{of} for {samples} were evaluated. The {verb} not retrained"
     # the folds
-    design = describe_folds(predictions)
+    design = describe_folds(report)
     design += ", in which no group was split" * (units is UnitKind.GROUP)
     tested = "on which it was not trained"
     if units is UnitKind.TIME_BLOCK:
@@ -630,7 +645,8 @@ def _describe_main_interval(
     if predictions.inflation > 1 and np.isfinite(estimate.interval.low):
         factor = "a factor for each model" if several else f"{predictions.inflation:.3g}"
         text = f"Variances of means were multiplied by {factor}, because models share training "
-        yield f"{text}samples", CORRELATED
+        is_estimated = len(predictions.repeats) > 1 and not grouped
+        yield f"{text}samples", CORRELATED if is_estimated else ""
     # areas have score intervals
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if method != "none" and not (estimate is area and method == "score"):

@@ -215,6 +215,15 @@ def warn_of_predictions(
         listed = list_few([*map(quote_label, never)])
         advice = "Their precision is undefined and counts as 0 in macro averages."
         yield note("never-predicted", "Classes never predicted", listed, advice)
+    # classes without samples
+    if (classes := parsed.target.classes) is not None:
+        absent = np.bincount(parsed.target.codes, minlength=len(classes)) == 0
+        if listed := list_few([*map(quote_label, classes[absent])]):
+            advice = (
+                "Their recall is undefined and left out of macro averages, and their F1 counts "
+            )
+            advice += "as 0."
+            yield note("undefined", "Classes without samples", f"{listed} (not in y_true)", advice)
 
 
 def _warn_of_scores(

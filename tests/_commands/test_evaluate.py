@@ -406,10 +406,10 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     words = ["evaluate", doses, "--full", *predictions]
     assert main([*words, "--id", "patient", "--html", str(page)]) == 0
     printed = capsys.readouterr().out
-    assert re.search(r"^P007 +3\.77993 ", printed, re.MULTILINE)
+    assert re.search(r"^P007 +3\.78 ", printed, re.MULTILINE)
     assert "P007" in page.read_text()
     assert main([*words, "--drop", "patient"]) == 0
-    assert re.search(r"^8 +3\.77993 ", capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r"^8 +3\.78 ", capsys.readouterr().out, re.MULTILINE)
 
 
 @pytest.mark.parametrize("predictions", [["p"], ["q"], ["p", "q"], []])

@@ -174,6 +174,14 @@ def test_the_verdict_weighs_all_rules(report, chosen, others, start, end):
     assert f"; {end}" in verdict
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_the_known_classes_are_said_not_to_decide(report, known):
+    changed = report if known else replace(report, external=None)
+    (numbers,) = (one for one in changed.sections if one.heading == "All numbers")
+    assert any("Rand with" in head for head in numbers.tables[0].head) == known
+    assert any("known classes were not used" in text for text in numbers.sentences) == known
+
+
 @pytest.mark.parametrize("largest", [False, True])
 def test_the_sentence_and_the_table_count_the_same_rules(report, largest):
     """A gap that still increases at the largest candidate chooses no number of clusters."""
@@ -181,6 +189,7 @@ def test_the_sentence_and_the_table_count_the_same_rules(report, largest):
     changed = replace(report, choices={**report.choices, "gap": gap})
     n_counted = len(report.choices) - 1 - largest
     assert f"of {n_counted} other rules" in changed.verdict
+    assert ("gap statistic does not count" in changed.verdict) == largest
     sections = {section.heading: section.tables for section in changed.sections}
     chosen = {row[0]: row[1] for row in sections["How many clusters?"][0].rows}
     others = [number for rule, number in chosen.items() if rule != "sequential tests"]

@@ -221,7 +221,13 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
     found = evaluate(y, predicted, kind="labels")
     assert found.rare_class is None
     assert {one.code for one in found.warnings} == {"undefined"}
-    assert any(f"class {classes}" in one.evidence for one in found.warnings)
+    (absent,) = (one for one in found.warnings if one.title == "Classes without samples")
+    assert absent.evidence.startswith(f"{classes} (")
+    # the averages treat this class as the advice says
+    mean = sk.f1_score(y, predicted, average="macro", zero_division=0)
+    assert found.metrics["f1_macro"].value == pytest.approx(mean)
+    recalls = [np.mean(predicted[y == k] == k) for k in range(classes)]
+    assert found.metrics["balanced_accuracy"].value == pytest.approx(np.mean(recalls))
     beaten = classes == 2  # one answer is right for all samples of one class
     assert found.baseline.better == beaten
     assert ("better than" if beaten else "worse than") in found.verdict
@@ -286,6 +292,38 @@ def test_the_worst_samples_are_those_farthest_beyond_the_threshold(data, thresho
     hard, called = report.hard_samples, p >= report.threshold
     assert set(hard.sample) == set(np.flatnonzero(called != (y == 1)))
     assert (np.diff(np.abs(p[hard.sample] - report.threshold)) <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "columns"),
+    [
+        ("labels", ["1", "0"]),
+        ("probabilities", ["1", "0", "0.300"]),
+        ("numbers", ["1,000,000", "1", "9.5"]),
+    ],
+)
+def test_the_table_of_the_worst_samples_has_no_constant_column(kind, columns):
+    y, predicted = np.arange(90) % 2, np.arange(90) % 2
+    y[0], y[2] = 1, 1
+    if kind == "probabilities":
+        predicted = np.where(predicted, 0.9, 0.3)
+    elif kind == "numbers":
+        y, predicted = np.arange(90.0), np.arange(90.0) + 1
+        y[0] = 1_000_020
+    report = evaluate(y, predicted, kind=kind)
+    tables = (table for section in report.sections for table in section.tables)
+    (worst,) = (table for table in tables if table.head[:2] == ["sample", "true"])
+    assert list(worst.rows[0][1:]) == columns
+    assert len(worst.head) == len(worst.rows[0])
+
+
+@pytest.mark.parametrize(("shift", "equal"), [(50, False), (0.25, True)])
+def test_numbers_of_the_worst_samples_differ_if_they_are_written_apart(shift, equal):
+    y = 1000 + np.zeros(90)
+    report = evaluate(y + np.where(np.arange(90), 1e-9, shift) * np.tile([1, -1], 45), y)
+    (truth,), (taken,) = report.hard_samples.truth, report.hard_samples.prediction
+    assert float(truth) - float(taken) == shift
+    assert (len(truth) > 5) == equal
 
 
 def test_several_systems_are_compared_on_the_same_samples(data):

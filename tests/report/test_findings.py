@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import t as student
 from sklearn.datasets import load_diabetes
-from sklearn.dummy import DummyRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import LeaveOneOut, ShuffleSplit
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
@@ -153,6 +154,49 @@ def test_a_dummy_regressor_is_its_baseline():
     report = skeval.evaluate(DummyRegressor(), X, y, sample_weight=weight, include=[], **QUICK)
     assert report.baseline.relation == "same"
     assert report.baseline.error == pytest.approx(report.answer.value, rel=1e-12)
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_model_that_is_worse_than_the_baseline_has_other_advice_than_an_equal_one(numbers):
+    X, y = np.zeros((60, 1)), np.arange(60) % 3 // 2
+    found = {}
+    for relation, answer in (("same", 0), ("worse", 1)):
+        rule = DummyClassifier(strategy="constant", constant=answer)
+        if numbers:
+            rule = DummyRegressor(strategy="constant", constant=5) if answer else DummyRegressor()
+        report = skeval.evaluate(rule, X, y.astype(float) if numbers else y, **FEW)
+        assert report.baseline.relation == relation
+        (found[relation],) = (one for one in report.warnings if one.code == "baseline")
+    assert found["same"].title == "Same as the baseline"
+    assert found["worse"].title == "Worse than the baseline"
+    assert found["worse"].advice.startswith("Do not use" if numbers else "Use the model only if")
+    assert found["same"].advice.startswith("Try")
+
+
+@pytest.mark.parametrize(
+    ("options", "design", "estimated"),
+    [
+        (
+            {"cv": ShuffleSplit(4, test_size=0.2, random_state=0)},
+            "cross-validation with 4 folds",
+            False,
+        ),
+        ({"cv": LeaveOneOut()}, "cross-validation with 40 folds", False),
+        ({"cv": [(np.arange(30), np.arange(30, 40))]}, "a hold-out of 25 %", None),
+        ({"cv": 4}, "2 repeats of 4-fold cross-validation", True),
+        ({"cv": 4, "groups": np.arange(40) // 2}, "2 repeats of 4-fold cross-", False),
+        ({"time": np.arange(40)}, "cross-validation with 10 folds", None),
+    ],
+)
+def test_given_folds_are_counted_and_an_estimated_factor_has_its_source(options, design, estimated):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = X[:, 0] + np.random.default_rng(1).normal(size=40)
+    report = skeval.evaluate(Ridge(), X, y, include=[], random_state=0, **options)
+    methods = report.to_methods()
+    assert f" by {design}" in methods
+    assert f"({design}" in " ".join(report.basis) or estimated is None
+    assert ("Grandvalet" in methods) == bool(estimated)
+    assert ("Variances of means were multiplied" in methods) == (estimated is not None)
 
 
 def test_least_squares_of_as_many_features_as_samples():
