@@ -224,9 +224,14 @@ class Table:
                 continue
             numbers = np.arange(len(column))
             counts = any(np.array_equal(column, numbers + start) for start in (0, 1))
-            if missing[place].all() or (counts and place == 0):
-                del self.columns[name]
-            if counts and place == 0:
+            if not missing[place].all() and (place or not counts):
+                raise ValueError(
+                    f"{self.source}: column {place + 1} has no name. Name it, or pass "
+                    f"{write_option('--drop', name)} to leave it out (--id if it identifies the "
+                    "rows). Skip lines above the names with --skiprows N."
+                )
+            del self.columns[name]
+            if counts:
                 self.notes.append(
                     "the first column has no name and contains row numbers. It is left out."
                 )
