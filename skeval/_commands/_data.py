@@ -253,13 +253,10 @@ class Table:
 
     def _refuse_identifier(self, role: str, name: str) -> None:
         """Raise an error if a column of the target or of predictions identifies the rows."""
-        from skeval.report._data_checks.duplicates import OBJECT
-
         column = self.columns[name]
         n_rows, n_values = len(column), len(set(column.tolist()))
         texts = column.dtype == object and n_values > max(MAX_TEXTS, n_rows / 2)
-        named = OBJECT.fullmatch(name) and n_values == n_rows
-        if name not in self.options.text and (texts or named):
+        if name not in self.options.text and (texts or (is_id(name) and n_values == n_rows)):
             others = _shorten([other for other in self.columns if other != name])
             raise ValueError(
                 f"{self.source}: --{role} names {name!r}, which identifies the rows, with "
@@ -544,6 +541,11 @@ def read_source(
         if may_be and column.dtype == object and any(map(NOT_PLAIN.search, column)):
             columns[name] = read_numbers(column, options)
     return columns
+
+
+def is_id(name: str) -> bool:
+    """Return whether a column has the name of an identifier."""
+    return name.lower() == "id" or name.lower().endswith(("_id", " id"))
 
 
 def _read_frame(

@@ -282,7 +282,7 @@ def _report_both(
 
 def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     """Return both files, the second in the order of the first, and the column of the names."""
-    from skeval._commands._data import Table, read_source
+    from skeval._commands._data import Table, is_id, read_source
 
     options.predictions = [options.predictions]
     files = [
@@ -294,8 +294,7 @@ def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     roles = {options.target or "target", *options.predictions, options.groups} - {None}
 
     def names_rows(name: str) -> bool:
-        is_id = name.lower() == "id" or name.lower().endswith(("_id", " id"))
-        return name == options.id or (options.id is None and is_id and name not in roles)
+        return name == options.id or (options.id is None and is_id(name) and name not in roles)
 
     # names of rows are read as texts, so that they keep leading zeros
     columns = [

@@ -360,6 +360,16 @@ def test_infinite_targets_are_refused(tmp_path):
         load(path)
 
 
+@pytest.mark.parametrize("name", ["cases", "customers", "plant", "paid", "patient_id", "case ID"])
+def test_only_names_of_identifiers_are_refused_as_targets(tmp_path, name):
+    path = write(tmp_path / "a.csv", **{name: np.arange(N) * 3})
+    if not name.lower().endswith("id") or name == "paid":
+        assert load(path, "--target", name).y.tolist() == [*range(0, 3 * N, 3)]
+        return
+    with pytest.raises(ValueError, match=rf"names '{name}', which identifies the rows"):
+        load(path, "--target", name)
+
+
 def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):
     labels = [2**53, 2**53 + 1] * 10
     pd.DataFrame({"x": range(20), "target": labels}).to_csv(tmp_path / "a.csv", index=False)
