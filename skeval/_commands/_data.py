@@ -33,7 +33,8 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 PACKAGES = dict.fromkeys((".parquet", ".pq", ".feather"), "pyarrow")
 PACKAGES |= {".xlsx": "openpyxl", ".xls": "xlrd"}
 """Packages beside pandas that read a type of file."""
-WRITTEN_OPTIONS = ("decimal", "thousands", "na", "skiprows", "sep", "encoding", "header")
+TEXT_OPTIONS = ("sep", "encoding")
+WRITTEN_OPTIONS = ("decimal", "thousands", "na", "skiprows", "header")
 SEPARATORS = ",;\t|"
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
@@ -60,6 +61,9 @@ NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "nul
 """Texts of missing values in CSV and Excel files."""
 SENTINELS = (-8, -9, -77, -88, -99, -999, -9999, 77, 88, 99, 999, 9999)
 """Numbers that often mark missing values."""
+PREDICTED = re.compile("(y_?)?(pred(iction|icted)?|forecast|hat)s?")
+TRUE = {"target", "y", "y_true", "true", "truth", "label", "labels", "observed", "actual"}
+"""Names of columns of predictions, and of true values."""
 MIN_ROWS = 5
 """Minimum number of rows to look for totals in the last one."""
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "mean", "average", "gesamt", "summe"}
@@ -177,6 +181,13 @@ class Table:
             roles["target"] = [target]
             named[target] = "--target (the default)" if options.target is None else "--target"
         _check_names(named, columns, self.source)
+        for true, predicted in product(roles["target"], roles["predictions"]):
+            if PREDICTED.fullmatch(true.lower()) and predicted.lower() in TRUE:
+                raise ValueError(
+                    f"{self.source}: --target names {true!r} and --predictions names "
+                    f"{predicted!r}, which seem to be swapped. Swap them, or rename the columns in "
+                    "the file."
+                )
         # --text only says how to read a column, so it may name any of them
         for role, other in product(("target", "predictions"), roles):
             for name in {*roles[role]} & {*roles[other]} if other not in (role, "text") else ():
@@ -514,9 +525,12 @@ def read_source(
     if options.thousands is not None and options.thousands == (options.decimal or "."):
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
     # stored tables have types, so options for written numbers have no meaning
-    for name in WRITTEN_OPTIONS if ending not in WRITTEN_FILES else ():
-        if getattr(options, name) not in (None, []):
-            raise ValueError(f"--{name} is only for a CSV or Excel file, got {options.data!r}.")
+    for name in (*WRITTEN_OPTIONS, *TEXT_OPTIONS):
+        kind, endings = "CSV or Excel", WRITTEN_FILES
+        if name in TEXT_OPTIONS:
+            kind, endings = "CSV", TEXT_FILES
+        if getattr(options, name) not in (None, []) and ending not in endings:
+            raise ValueError(f"--{name} is only for a {kind} file, got {options.data!r}.")
     # bundled data sets and arrays are read without pandas
     if options.data in BUNDLED:
         data = getattr(sklearn.datasets, f"load_{options.data}")()

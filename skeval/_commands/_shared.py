@@ -26,6 +26,7 @@ from skeval._commands import BUNDLED
 if TYPE_CHECKING:
     from skeval._commands._data import Table
 
+PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
 FILE = f"DATA   {', '.join(BUNDLED)}, or a CSV, NPZ, Parquet, Feather or Excel file"
@@ -197,6 +198,11 @@ def check_files(options: argparse.Namespace) -> None:
     if options.html is not None:
         from skeval.report._page import check_extra
 
+        if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
+            raise ValueError(
+                f"--html must name a file that ends in .html, got {options.html!r}. For a PDF, "
+                "print the page from a browser."
+            )
         check_extra()
 
 

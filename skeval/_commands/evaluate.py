@@ -242,6 +242,12 @@ def _make_estimator(table: Table, options: argparse.Namespace, own: Any) -> tupl
     steps = _shared.make_preparation(table, scale=own is None)
     selected = ""
     if options.select is not None:
+        n_features = table.X.shape[1] + sum(len(set(table.X[:, k])) - 1 for k in table.texts)
+        if options.select > n_features:
+            raise ValueError(
+                f"--select must be at most {n_features}, the number of features"
+                f"{', with one for each text' * bool(table.texts)}, got {options.select}."
+            )
         selector = SelectKBest(k=options.select)
         steps.append(selector.set_params(score_func=f_regression) if table.is_numeric else selector)
         selected = f" on the {options.select} best features"

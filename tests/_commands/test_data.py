@@ -193,11 +193,18 @@ def test_a_missing_package_is_named(tmp_path, capsys, monkeypatch, name, package
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [("iris", "--sep=,"), ("a.npz", "--na=0"), ("a.parquet", "--decimal=,")]
+    ("name", "option"),
+    [
+        ("iris", "--sep=,"),
+        ("a.npz", "--na=0"),
+        ("a.parquet", "--decimal=,"),
+        ("a.xlsx", "--encoding=utf-8"),
+        ("a.xlsx", "--sep=,"),
+    ],
 )
 def test_options_of_other_files_are_refused(tmp_path, name, option):
     path = name if name == "iris" else tmp_path / name
-    with pytest.raises(ValueError, match=rf"is only for a CSV or Excel file, got '{path}'"):
+    with pytest.raises(ValueError, match=rf"is only for a CSV (or Excel )?file, got '{path}'"):
         load(path, option)
 
 

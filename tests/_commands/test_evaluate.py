@@ -93,6 +93,10 @@ def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_for
             ["iris", "--scoring", "f1"],
             "Its variants are f1_macro, f1_micro, f1_samples, f1_weighted.",
         ),
+        (
+            ["iris", "--html", "iris.pdf"],
+            "--html must name a file that ends in .html, got 'iris.pdf'",
+        ),
         (["iris", "--json", "no/such/out.json"], "--json: the folder 'no/such' does not exist"),
         (["iris", "--html", "no/such/out.html"], "--html: the folder 'no/such' does not exist"),
     ],
@@ -454,6 +458,7 @@ def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(t
     frame["target"] = rng.choice(["cat", "dog", "frog"], 60)
     frame["ill"] = rng.integers(0, 2, 60)
     frame["p"], frame["called"] = rng.random(60), rng.integers(0, 2, 60)
+    frame["prediction"], frame["true"] = rng.normal(size=(2, 60))
     frame.to_csv(path, index=False)
 
     def explain(*words):
@@ -476,6 +481,10 @@ def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(t
     said = explain("--target", "ill", "--predictions", "p", "called")
     assert "kind=" not in said
     assert "columns of one kind" in said
+    said = explain("--target", "prediction", "--predictions", "true")
+    assert "'prediction'" in said
+    assert "swapped" in said
+    assert main(["evaluate", path, "--target", "true", "--predictions", "prediction"]) == 0
 
 
 def test_a_threshold_in_percent_is_a_fraction(tmp_path, capsys):
