@@ -583,7 +583,12 @@ def _read_frame(
     if ending in TEXT_FILES:
         read = partial(pandas.read_csv, path)
         how |= {"encoding": options.encoding or "utf-8-sig"}
-        marks = [options.sep.replace("\\t", "\t")] if options.sep else SEPARATORS
+        marks = SEPARATORS if options.sep is None else [options.sep.replace("\\t", "\t")]
+        # the fast reader of pandas takes one byte, or any white space
+        if len(marks[0].encode()) != 1 and marks[0] != r"\s+":
+            raise ValueError(
+                f"--sep must be one character, got {options.sep!r}. For a tab, pass --sep '\\t'."
+            )
         ways = [how | {"sep": mark} for mark in marks]
     with _name_file(path):
         heads = [read(**way, header=None, nrows=1, dtype=str) for way in ways]
@@ -642,11 +647,13 @@ def _name_file(path: Path) -> Iterator[None]:
         raise ValueError(f"{path.name} is empty, or --skiprows N skips all of it.") from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
         text = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
+        if isinstance(error, pandas.errors.ParserWarning):
+            text = "the first row has more values than column names"
         remedy = "The ending of the file name must match the format of the file"
         if find_ending(path) in TEXT_FILES:
             remedy = (
                 "Check --sep and --encoding, such as cp1252, utf-8 or utf-16. All columns must "
-                "have a name. Skip lines above the names with --skiprows N"
+                "have a name, row names included. Skip lines above the names with --skiprows N"
             )
         raise ValueError(f"{path.name} cannot be read: {text.rstrip(' .')}. {remedy}.") from error
 

@@ -433,7 +433,11 @@ def choose_task(table: Table, options: argparse.Namespace) -> None:
         )
     # texts and Booleans are classes
     if y.dtype.kind not in "iuf":
-        table.is_numeric = task == "numbers"  # which evaluate refuses
+        if task == "numbers":
+            raise ValueError(
+                f"--task numbers needs a numeric target, got {str(y[0])!r}. Leave it out for "
+                "classes."
+            )
         return
     numeric = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
     # predicted fractions of more than two whole numbers are numbers
@@ -497,6 +501,7 @@ REMEDIES = {
     ),
     r"kind='numbers'": "--task numbers",
     r"a dict with .* above 0": "sensitivity=0.9, specificity=0.9 or cost_ratio=5",
+    r"got \{'(\w+)': (.*?)(\.0)?\}": r"got '\1=\2'",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
     r"pandas\.Series\(y\)\S+ makes them equal": "Write each in one way in the file",
     r"Use a regressor, or convert the numbers to classes": "Leave out --task classes",

@@ -218,9 +218,15 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
         return None
     if by in table.roles["target"] + table.roles["time"]:
         raise ValueError(f"--by must not be the target or the time, got {by!r}.")
+    column = table.columns[by]
+    n_numbers = len({*column[column == column].tolist()}) if column.dtype.kind in "iuf" else 0
+    if n_numbers > _shared.MAX_DISTINCT:
+        table.notes.append(
+            f"--by names {by!r}, which has {n_numbers} different numbers, so its subgroups are "
+            "small. Pass a column of ranges instead, for example made by pandas.cut."
+        )
     # the values as texts
-    column = table.columns[by].tolist()
-    values = [f"{v:.15g}" if isinstance(v, float) else str(v).strip() for v in column]
+    values = [f"{v:.15g}" if isinstance(v, float) else str(v).strip() for v in column.tolist()]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 

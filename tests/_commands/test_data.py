@@ -228,8 +228,18 @@ def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
 @pytest.mark.parametrize("text", ["a,target\n1,0\n2,1,5\n", "a,target\n1,0,5\n2,1,5\n"])
 def test_a_row_longer_than_the_header_is_refused(tmp_path, text):
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(ValueError, match=r"a\.csv cannot be read"):
+    with pytest.raises(ValueError, match=r"a\.csv cannot be read") as error:
         load(tmp_path / "a.csv")
+    assert ("more values than column names" in str(error.value)) == ("1,0,5" in text)
+
+
+def test_a_separator_is_one_character(tmp_path):
+    for option, mark in {"\t": "\t", r"\t": "\t", r"\s+": " ", ";": ";"}.items():
+        pd.DataFrame(BASE).to_csv(tmp_path / "a.csv", sep=mark, index=False)
+        assert load(tmp_path / "a.csv", "--sep", option).feature_names == ["x"]
+    for mark in ("tab", "", "§"):
+        with pytest.raises(ValueError, match=r"--sep must be one character, got .* --sep"):
+            load(tmp_path / "a.csv", f"--sep={mark}")
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
