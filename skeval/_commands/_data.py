@@ -526,10 +526,9 @@ def read_source(
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
     # stored tables have types, so options for written numbers have no meaning
     for name in (*WRITTEN_OPTIONS, *TEXT_OPTIONS):
-        kind, endings = "CSV or Excel", WRITTEN_FILES
-        if name in TEXT_OPTIONS:
-            kind, endings = "CSV", TEXT_FILES
+        endings = TEXT_FILES if name in TEXT_OPTIONS else WRITTEN_FILES
         if getattr(options, name) not in (None, []) and ending not in endings:
+            kind = "CSV" if name in TEXT_OPTIONS else "CSV or Excel"
             raise ValueError(f"--{name} is only for a {kind} file, got {options.data!r}.")
     # bundled data sets and arrays are read without pandas
     if options.data in BUNDLED:
