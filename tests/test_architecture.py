@@ -12,7 +12,7 @@ from helpers import public_modules
 import skeval
 
 # What was reached. A change that raises a number says why in its commit.
-LINES_OF_CODE = 33_005
+LINES_OF_CODE = 33_083
 PUBLIC_NAMES = 130
 
 ROOT = Path(skeval.__file__).parent

@@ -33,7 +33,8 @@ COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zip")
 PACKAGES = dict.fromkeys((".parquet", ".pq", ".feather"), "pyarrow")
 PACKAGES |= {".xlsx": "openpyxl", ".xls": "xlrd"}
 """Packages beside pandas that read a type of file."""
-WRITTEN_OPTIONS = ("decimal", "thousands", "na", "skiprows", "sep", "encoding", "header")
+TEXT_OPTIONS = ("sep", "encoding")
+WRITTEN_OPTIONS = ("decimal", "thousands", "na", "skiprows", "header")
 SEPARATORS = ",;\t|"
 MAX_LISTED, MAX_ROWS_LISTED = 8, 5
 MAX_TEXTS = 20
@@ -60,6 +61,9 @@ NA = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "nul
 """Texts of missing values in CSV and Excel files."""
 SENTINELS = (-8, -9, -77, -88, -99, -999, -9999, 77, 88, 99, 999, 9999)
 """Numbers that often mark missing values."""
+PREDICTED = re.compile("(y_?)?(pred(iction|icted)?|forecast|hat)s?")
+TRUE = {"target", "y", "y_true", "true", "truth", "label", "labels", "observed", "actual"}
+"""Names of columns of predictions, and of true values."""
 MIN_ROWS = 5
 """Minimum number of rows to look for totals in the last one."""
 TOTALS = {"total", "totals", "grand total", "sum", "subtotal", "mean", "average", "gesamt", "summe"}
@@ -177,6 +181,13 @@ class Table:
             roles["target"] = [target]
             named[target] = "--target (the default)" if options.target is None else "--target"
         _check_names(named, columns, self.source)
+        for true, predicted in product(roles["target"], roles["predictions"]):
+            if PREDICTED.fullmatch(true.lower()) and predicted.lower() in TRUE:
+                raise ValueError(
+                    f"{self.source}: --target names {true!r} and --predictions names "
+                    f"{predicted!r}, which seem to be swapped. Swap them, or rename the columns in "
+                    "the file."
+                )
         # --text only says how to read a column, so it may name any of them
         for role, other in product(("target", "predictions"), roles):
             for name in {*roles[role]} & {*roles[other]} if other not in (role, "text") else ():
@@ -224,9 +235,14 @@ class Table:
                 continue
             numbers = np.arange(len(column))
             counts = any(np.array_equal(column, numbers + start) for start in (0, 1))
-            if missing[place].all() or (counts and place == 0):
-                del self.columns[name]
-            if counts and place == 0:
+            if not missing[place].all() and (place or not counts):
+                raise ValueError(
+                    f"{self.source}: column {place + 1} has no name. Name it, or pass "
+                    f"{write_option('--drop', name)} to leave it out (--id if it identifies the "
+                    "rows). Skip lines above the names with --skiprows N."
+                )
+            del self.columns[name]
+            if counts:
                 self.notes.append(
                     "the first column has no name and contains row numbers. It is left out."
                 )
@@ -248,13 +264,10 @@ class Table:
 
     def _refuse_identifier(self, role: str, name: str) -> None:
         """Raise an error if a column of the target or of predictions identifies the rows."""
-        from skeval.report._data_checks.duplicates import OBJECT
-
         column = self.columns[name]
         n_rows, n_values = len(column), len(set(column.tolist()))
         texts = column.dtype == object and n_values > max(MAX_TEXTS, n_rows / 2)
-        named = OBJECT.fullmatch(name) and n_values == n_rows
-        if name not in self.options.text and (texts or named):
+        if name not in self.options.text and (texts or (is_id(name) and n_values == n_rows)):
             others = _shorten([other for other in self.columns if other != name])
             raise ValueError(
                 f"{self.source}: --{role} names {name!r}, which identifies the rows, with "
@@ -512,9 +525,11 @@ def read_source(
     if options.thousands is not None and options.thousands == (options.decimal or "."):
         raise ValueError(f"--thousands and --decimal must differ, got {options.thousands!r}.")
     # stored tables have types, so options for written numbers have no meaning
-    for name in WRITTEN_OPTIONS if ending not in WRITTEN_FILES else ():
-        if getattr(options, name) not in (None, []):
-            raise ValueError(f"--{name} is only for a CSV or Excel file, got {options.data!r}.")
+    for name in (*WRITTEN_OPTIONS, *TEXT_OPTIONS):
+        endings = TEXT_FILES if name in TEXT_OPTIONS else WRITTEN_FILES
+        if getattr(options, name) not in (None, []) and ending not in endings:
+            kind = "CSV" if name in TEXT_OPTIONS else "CSV or Excel"
+            raise ValueError(f"--{name} is only for a {kind} file, got {options.data!r}.")
     # bundled data sets and arrays are read without pandas
     if options.data in BUNDLED:
         data = getattr(sklearn.datasets, f"load_{options.data}")()
@@ -541,6 +556,11 @@ def read_source(
     return columns
 
 
+def is_id(name: str) -> bool:
+    """Return whether a column has the name of an identifier."""
+    return name.lower() == "id" or name.lower().endswith(("_id", " id"))
+
+
 def _read_frame(
     path: Path, ending: str, options: argparse.Namespace, is_text: Callable[[str], bool]
 ) -> Any:
@@ -562,7 +582,12 @@ def _read_frame(
     if ending in TEXT_FILES:
         read = partial(pandas.read_csv, path)
         how |= {"encoding": options.encoding or "utf-8-sig"}
-        marks = [options.sep.replace("\\t", "\t")] if options.sep else SEPARATORS
+        marks = SEPARATORS if options.sep is None else [options.sep.replace("\\t", "\t")]
+        # the fast reader of pandas takes one byte, or any white space
+        if len(marks[0].encode()) != 1 and marks[0] != r"\s+":
+            raise ValueError(
+                f"--sep must be one character, got {options.sep!r}. For a tab, pass --sep '\\t'."
+            )
         ways = [how | {"sep": mark} for mark in marks]
     with _name_file(path):
         heads = [read(**way, header=None, nrows=1, dtype=str) for way in ways]
@@ -621,11 +646,13 @@ def _name_file(path: Path) -> Iterator[None]:
         raise ValueError(f"{path.name} is empty, or --skiprows N skips all of it.") from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
         text = " ".join(str(error).removeprefix("Error tokenizing data. C error: ").split())
+        if isinstance(error, pandas.errors.ParserWarning):
+            text = "the first row has more values than column names"
         remedy = "The ending of the file name must match the format of the file"
         if find_ending(path) in TEXT_FILES:
             remedy = (
                 "Check --sep and --encoding, such as cp1252, utf-8 or utf-16. All columns must "
-                "have a name. Skip lines above the names with --skiprows N"
+                "have a name, row names included. Skip lines above the names with --skiprows N"
             )
         raise ValueError(f"{path.name} cannot be read: {text.rstrip(' .')}. {remedy}.") from error
 

@@ -26,6 +26,7 @@ from skeval._commands import BUNDLED
 if TYPE_CHECKING:
     from skeval._commands._data import Table
 
+PAGE_ENDINGS = {".html", ".htm", ""}
 MAX_DISTINCT = 20
 """Maximum number of distinct whole numbers of a target of classes."""
 FILE = f"DATA   {', '.join(BUNDLED)}, or a CSV, NPZ, Parquet, Feather or Excel file"
@@ -197,6 +198,11 @@ def check_files(options: argparse.Namespace) -> None:
     if options.html is not None:
         from skeval.report._page import check_extra
 
+        if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
+            raise ValueError(
+                f"--html must name a file that ends in .html, got {options.html!r}. For a PDF, "
+                "print the page from a browser."
+            )
         check_extra()
 
 
@@ -427,7 +433,11 @@ def choose_task(table: Table, options: argparse.Namespace) -> None:
         )
     # texts and Booleans are classes
     if y.dtype.kind not in "iuf":
-        table.is_numeric = task == "numbers"  # which evaluate refuses
+        if task == "numbers":
+            raise ValueError(
+                f"--task numbers needs a numeric target, got {str(y[0])!r}. Leave it out for "
+                "classes."
+            )
         return
     numeric = task == "numbers" or (task is None and (fractions or n_distinct > MAX_DISTINCT))
     # predicted fractions of more than two whole numbers are numbers
@@ -491,6 +501,7 @@ REMEDIES = {
     ),
     r"kind='numbers'": "--task numbers",
     r"a dict with .* above 0": "sensitivity=0.9, specificity=0.9 or cost_ratio=5",
+    r"got \{'(\w+)': (.*?)(\.0)?\}": r"got '\1=\2'",
     r"For a numeric target, use a regressor": "For a numeric target, pass --task numbers",
     r"pandas\.Series\(y\)\S+ makes them equal": "Write each in one way in the file",
     r"Use a regressor, or convert the numbers to classes": "Leave out --task classes",

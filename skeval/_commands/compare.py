@@ -282,7 +282,7 @@ def _report_both(
 
 def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     """Return both files, the second in the order of the first, and the column of the names."""
-    from skeval._commands._data import Table, read_source
+    from skeval._commands._data import Table, is_id, read_source
 
     options.predictions = [options.predictions]
     files = [
@@ -294,20 +294,29 @@ def _read_tables(options: argparse.Namespace) -> tuple[list[Table], str | None]:
     roles = {options.target or "target", *options.predictions, options.groups} - {None}
 
     def names_rows(name: str) -> bool:
-        is_id = name.lower() == "id" or name.lower().endswith(("_id", " id"))
-        return name == options.id or (options.id is None and is_id and name not in roles)
+        return name == options.id or (options.id is None and is_id(name) and name not in roles)
 
     # names of rows are read as texts, so that they keep leading zeros
     columns = [
         read_source(file, lambda name: names_rows(name) or name == options.groups) for file in files
     ]
     # a column with the name of an identifier that names the rows of a file, best those of both
-    found = {}
-    for name in filter(names_rows, columns[0].keys() & columns[1].keys()):
+    found, reordered = dict[str, bool](), dict[str, int]()
+    for name in filter(names_rows, sorted(columns[0].keys() & columns[1].keys())):
         one, other = (column[name].tolist() for column in columns)
         if len({*one}) == len(one) or len({*other}) == len(other):
             found[name] = {*one} == {*other}
-    key = options.id or max(sorted(found), key=found.__getitem__, default=None)
+        elif one != other and Counter(one) == Counter(other):
+            reordered[name] = next(k for k in range(len(one)) if one[k] != other[k])
+    key = options.id or max(found, key=found.__getitem__, default=None)
+    # values that repeat, such as patients, must be in the same order if no column names the rows
+    for name, k in reordered.items() if key is None else ():
+        one, other = (f"{f.data} has {c[name][k]!r}" for f, c in zip(files, columns, strict=True))
+        raise ValueError(
+            f"the files have the same values of {name!r} in another order: row {k + 1} of {one}, "
+            f"and of {other}. Sort both files alike, or pass --id COLUMN if another column "
+            "identifies the rows."
+        )
     for file in files:
         file.id = key
     tables = [Table(file, column) for file, column in zip(files, columns, strict=True)]

@@ -218,9 +218,15 @@ def _find_subgroups(table: Table, options: argparse.Namespace) -> list[str] | No
         return None
     if by in table.roles["target"] + table.roles["time"]:
         raise ValueError(f"--by must not be the target or the time, got {by!r}.")
+    column = table.columns[by]
+    n_numbers = len({*column[column == column].tolist()}) if column.dtype.kind in "iuf" else 0
+    if n_numbers > _shared.MAX_DISTINCT:
+        table.notes.append(
+            f"--by names {by!r}, which has {n_numbers} different numbers, so its subgroups are "
+            "small. Pass a column of ranges instead, for example made by pandas.cut."
+        )
     # the values as texts
-    column = table.columns[by].tolist()
-    values = [f"{v:.15g}" if isinstance(v, float) else str(v).strip() for v in column]
+    values = [f"{v:.15g}" if isinstance(v, float) else str(v).strip() for v in column.tolist()]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
@@ -242,6 +248,12 @@ def _make_estimator(table: Table, options: argparse.Namespace, own: Any) -> tupl
     steps = _shared.make_preparation(table, scale=own is None)
     selected = ""
     if options.select is not None:
+        n_features = table.X.shape[1] + sum(len(set(table.X[:, k])) - 1 for k in table.texts)
+        if options.select > n_features:
+            raise ValueError(
+                f"--select must be at most {n_features}, the number of features"
+                f"{', with one for each text' * bool(table.texts)}, got {options.select}."
+            )
         selector = SelectKBest(k=options.select)
         steps.append(selector.set_params(score_func=f_regression) if table.is_numeric else selector)
         selected = f" on the {options.select} best features"

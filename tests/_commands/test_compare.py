@@ -145,6 +145,18 @@ def test_rows_are_joined_by_a_column_of_names(files, key, tmp_path, capsys):
     assert f"bad.csv has no rows with 'p0', as in row 1 of {paths['old']}" in error
 
 
+def test_repeated_names_in_another_order_are_refused_unless_a_column_matches_rows(tmp_path, capsys):
+    first, paths = np.arange(40) // 2, [str(tmp_path / f"{k}.csv") for k in range(2)]
+    table = pd.DataFrame({"patient_id": first, "id": range(40), "target": first // 10})
+    other = table.iloc[[*range(19, -1, -1), *range(20, 40)]]  # the same targets by position
+    for left_out, status in (["id"], 2), (["patient_id", "id"], 0), ([], 0):
+        for path, frame in zip(paths, (table, other), strict=True):
+            frame.assign(prediction=1).drop(columns=left_out).to_csv(path, index=False)
+        assert main(["compare", *paths]) == status
+        said = f"'patient_id' in another order: row 1 of {paths[0]} has '0', and of {paths[1]} has"
+        assert (said in capsys.readouterr().err) == (status == 2)
+
+
 def test_probabilities_are_compared_by_brier_score_and_area(tmp_path, capsys):
     rng, paths = np.random.default_rng(0), []
     truth = rng.integers(0, 2, 300)

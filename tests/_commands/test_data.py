@@ -193,11 +193,18 @@ def test_a_missing_package_is_named(tmp_path, capsys, monkeypatch, name, package
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [("iris", "--sep=,"), ("a.npz", "--na=0"), ("a.parquet", "--decimal=,")]
+    ("name", "option"),
+    [
+        ("iris", "--sep=,"),
+        ("a.npz", "--na=0"),
+        ("a.parquet", "--decimal=,"),
+        ("a.xlsx", "--encoding=utf-8"),
+        ("a.xlsx", "--sep=,"),
+    ],
 )
 def test_options_of_other_files_are_refused(tmp_path, name, option):
     path = name if name == "iris" else tmp_path / name
-    with pytest.raises(ValueError, match=rf"is only for a CSV or Excel file, got '{path}'"):
+    with pytest.raises(ValueError, match=rf"is only for a CSV (or Excel )?file, got '{path}'"):
         load(path, option)
 
 
@@ -209,8 +216,8 @@ def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
     assert load(path, "--skiprows", "2").feature_names == ["a", "b"]
     frame = pd.DataFrame([["A study", None, None], ["a", "b", "target"], [1, 2, 0], [3, 4, 1]])
     frame.to_excel(tmp_path / "a.xlsx", index=False, header=False)
-    with pytest.raises(ValueError, match="no column 'target'"):
-        load(tmp_path / "a.xlsx")
+    with pytest.raises(ValueError, match=r"column 2 has no name[.] .* --skiprows N"):
+        load(tmp_path / "a.xlsx", "--target", "A study")
     table = load(tmp_path / "a.xlsx", "--skiprows", "1")
     np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
     # a file without names
@@ -221,8 +228,18 @@ def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
 @pytest.mark.parametrize("text", ["a,target\n1,0\n2,1,5\n", "a,target\n1,0,5\n2,1,5\n"])
 def test_a_row_longer_than_the_header_is_refused(tmp_path, text):
     (tmp_path / "a.csv").write_text(text)
-    with pytest.raises(ValueError, match=r"a\.csv cannot be read"):
+    with pytest.raises(ValueError, match=r"a\.csv cannot be read") as error:
         load(tmp_path / "a.csv")
+    assert ("more values than column names" in str(error.value)) == ("1,0,5" in text)
+
+
+def test_a_separator_is_one_character(tmp_path):
+    for option, mark in {"\t": "\t", r"\t": "\t", r"\s+": " ", ";": ";"}.items():
+        pd.DataFrame(BASE).to_csv(tmp_path / "a.csv", sep=mark, index=False)
+        assert load(tmp_path / "a.csv", "--sep", option).feature_names == ["x"]
+    for mark in ("tab", "", "§"):
+        with pytest.raises(ValueError, match=r"--sep must be one character, got .* --sep"):
+            load(tmp_path / "a.csv", f"--sep={mark}")
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0"])
@@ -237,9 +254,11 @@ def test_a_first_column_without_a_name(tmp_path, name):
     # a name of pandas for other columns, such as row names in another order
     for order in ([name, "x", "target"], ["x", name, "target"]):
         frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
-        assert len(load(tmp_path / "a.csv").feature_names) == 2
+        with pytest.raises(ValueError, match=r"has no name. Name it, or pass --drop 'Unnamed: "):
+            load(tmp_path / "a.csv")
     frame[["x", name, "target"]].to_csv(tmp_path / "a.csv", index=False)
-    assert len(load(tmp_path / "a.csv").feature_names) == 2
+    with pytest.raises(ValueError, match="column 2 has no name"):
+        load(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize(
@@ -356,6 +375,16 @@ def test_infinite_targets_are_refused(tmp_path):
     path = write(tmp_path / "a.csv", target=[*AMOUNTS[1:] / 8, np.inf])
     with pytest.raises(ValueError, match="target column 'target' must be finite, got inf in row"):
         load(path)
+
+
+@pytest.mark.parametrize("name", ["cases", "customers", "plant", "paid", "patient_id", "case ID"])
+def test_only_names_of_identifiers_are_refused_as_targets(tmp_path, name):
+    path = write(tmp_path / "a.csv", **{name: np.arange(N) * 3})
+    if not name.lower().endswith("id") or name == "paid":
+        assert load(path, "--target", name).y.tolist() == [*range(0, 3 * N, 3)]
+        return
+    with pytest.raises(ValueError, match=rf"names '{name}', which identifies the rows"):
+        load(path, "--target", name)
 
 
 def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):

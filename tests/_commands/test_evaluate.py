@@ -93,6 +93,10 @@ def test_every_estimator_with_selection_inside(name, capsys, tmp_path, small_for
             ["iris", "--scoring", "f1"],
             "Its variants are f1_macro, f1_micro, f1_samples, f1_weighted.",
         ),
+        (
+            ["iris", "--html", "iris.pdf"],
+            "--html must name a file that ends in .html, got 'iris.pdf'",
+        ),
         (["iris", "--json", "no/such/out.json"], "--json: the folder 'no/such' does not exist"),
         (["iris", "--html", "no/such/out.html"], "--html: the folder 'no/such' does not exist"),
     ],
@@ -445,6 +449,10 @@ def test_many_subgroups_are_all_printed(doses, capsys, tmp_path):
     listed = [int(cell) for cell in re.findall(r"^(\d+) +1 ", printed, re.MULTILINE)]  # not 20.0
     assert listed == list(range(20, 80))
     assert "No subgroup has enough samples to be compared with the rest." in printed
+    assert "'age', which has 60 different numbers" in printed
+    frame.assign(age=(frame.age - 20) // 3).to_csv(tmp_path / "ages.csv", index=False)
+    assert main(words) == 0  # at most 20 values are listed without a note
+    assert "different numbers" not in capsys.readouterr().out
 
 
 def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(tmp_path, capsys):
@@ -454,6 +462,7 @@ def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(t
     frame["target"] = rng.choice(["cat", "dog", "frog"], 60)
     frame["ill"] = rng.integers(0, 2, 60)
     frame["p"], frame["called"] = rng.random(60), rng.integers(0, 2, 60)
+    frame["prediction"], frame["true"] = rng.normal(size=(2, 60))
     frame.to_csv(path, index=False)
 
     def explain(*words):
@@ -476,6 +485,12 @@ def test_columns_of_predictions_that_cannot_be_meant_are_refused_with_a_remedy(t
     said = explain("--target", "ill", "--predictions", "p", "called")
     assert "kind=" not in said
     assert "columns of one kind" in said
+    said = explain("--predictions", "p", "--task", "numbers")
+    assert f"--task numbers needs a numeric target, got {frame['target'][0]!r}. Leave it" in said
+    said = explain("--target", "prediction", "--predictions", "true")
+    assert "'prediction'" in said
+    assert "swapped" in said
+    assert main(["evaluate", path, "--target", "true", "--predictions", "prediction"]) == 0
 
 
 def test_a_threshold_in_percent_is_a_fraction(tmp_path, capsys):
@@ -500,6 +515,7 @@ def test_a_threshold_that_cannot_be_read_is_one_line(tmp_path, capsys, threshold
     assert main([*words, "--threshold", threshold]) == 2
     error = without_progress(capsys.readouterr().err)
     assert "--threshold must be a number, 'youden', or sensitivity=0.9" in error
+    assert f"got {threshold!r}" in error
     assert error.count("\n") == 1
 
 

@@ -92,9 +92,11 @@ def test_selection_names_the_columns_that_it_chose_from(people, capsys, tmp_path
     assert main(["evaluate", people, *words, "--select", "3", "--html", str(page), *chosen]) == 0
     assert f"written to {page}" in capsys.readouterr().out
     assert "Sex_f" in page.read_text()
-    # more than there are, as in scikit-learn
-    assert main(["evaluate", people, *words, "--select", "7", *LEAST]) == 0
-    assert "k=7 is greater than" in capsys.readouterr().out
+    assert main(["evaluate", people, *words, "--select", "7", *LEAST]) == 2
+    assert (
+        "--select must be at most 6, the number of features, with one for each text, got 7"
+        in capsys.readouterr().err
+    )
 
 
 def test_groups_stay_together(people, capsys):
